@@ -18,6 +18,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-exec
 fuzz-targets += $(O)/tests/fuzz/fuzz-export
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
+fuzz-targets += $(O)/tests/fuzz/fuzz-fleet
 fuzz-targets += $(O)/tests/fuzz/fuzz-jobs
 fuzz-targets += $(O)/tests/fuzz/fuzz-journal
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
@@ -75,6 +76,7 @@ $(O)/tests/fuzz/fuzz-config: $(addprefix $(O)/obj/fuzz/,$(filter frontend/config
 $(O)/tests/fuzz/fuzz-exec: $(O)/obj/fuzz/frontend/exec/stream.o
 $(O)/tests/fuzz/fuzz-remote: $(addprefix $(O)/obj/fuzz/frontend/,dat/bytes.o dat/journal.o dat/journal-stream.o dat/pack.o \
 	lib/options-words.o remote/peer.o remote/request.o remote/uri.o) $(call fuzz-rooms,lib)
+$(O)/tests/fuzz/fuzz-fleet: $(O)/obj/fuzz/frontend/fleet/lines.o
 $(O)/tests/fuzz/fuzz-filter: $(call fuzz-rooms,lib filter)
 $(O)/tests/fuzz/fuzz-event-filter: $(call fuzz-rooms,lib events/filter)
 $(O)/tests/fuzz/fuzz-event-trigger: $(call fuzz-rooms,lib events/filter events/define events/trigger events/hist)
