@@ -190,9 +190,10 @@ static void ask_to_leave(struct far *f)
 	f->asked_ms = now_ms();
 }
 
-/* Whatever the command writes from now on is dropped. */
-static void leave(struct far *f)
+/* Whatever the command writes from now on is dropped. Should somebody be there, he is told why. */
+static void leave(struct far *f, const char *why)
 {
+	fprintf(stderr, "%s\n", why);
 	f->gone = true;
 	f->len = f->done = 0;
 	if (!f->asked && !f->ended)
@@ -202,7 +203,7 @@ static void leave(struct far *f)
 static void look_at_time(struct far *f)
 {
 	if (!f->gone && now_ms() - f->heard_ms >= REMOTE_SILENCE_MS)
-		leave(f);
+		leave(f, "nothing was heard for too long");
 	else if (f->gone && !f->ended && now_ms() - f->asked_ms >= LEAVE_MS)
 		ask_to_leave(f);
 }
@@ -242,7 +243,7 @@ static void listen_to(struct far *f)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0)
-		leave(f);
+		leave(f, "stdin is closed");
 	f->heard_ms = now_ms();
 	for (ssize_t i = 0; i < n; i++)
 		take_word(f, words[i]);
@@ -261,7 +262,7 @@ static void send_out(struct far *f)
 	ssize_t n = write(STDOUT_FILENO, f->out + f->done, f->len - f->done);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		leave(f);
+		leave(f, "stdout is closed");
 	if (n < 0)
 		return;
 	f->done += (size_t)n;
@@ -346,8 +347,8 @@ static void wait_and_work(struct far *f)
 		listen_to(f);
 	if (fds[1].revents && f->len)
 		send_out(f);
-	else if (fds[1].revents & (POLLERR | POLLHUP))
-		leave(f);
+	else if (!f->gone && (fds[1].revents & (POLLERR | POLLHUP)))
+		leave(f, "stdout is closed");
 	/* What it has written is there before it has ended. */
 	if (fds[2].revents)
 		reap(f);

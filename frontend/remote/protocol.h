@@ -39,7 +39,7 @@ enum remote_word {
 };
 
 #define REMOTE_BEAT_MS	  2000
-#define REMOTE_SILENCE_MS 20000 /* then the other end is taken for dead */
+#define REMOTE_SILENCE_MS 30000 /* then the other end is taken for dead */
 
 enum remote_frame {
 	REMOTE_STATUS, /* one byte: the exit status */

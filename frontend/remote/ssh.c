@@ -149,8 +149,9 @@ static void *beat(void *arg)
 	struct pollfd stop = {.fd = s->stop, .events = POLLIN};
 	const char word = REMOTE_BEAT;
 
-	while (!poll(&stop, 1, REMOTE_BEAT_MS))
-		if (write(s->in, &word, 1) < 0)
+	/* Threads are told by a signal that rights are given up. */
+	while (poll(&stop, 1, REMOTE_BEAT_MS) <= 0)
+		if (write(s->in, &word, 1) < 0 && errno != EINTR)
 			break; /* who reads what comes back sees that it has ended */
 	return NULL;
 }
