@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 
 #define PREFIX	 "hvtrace: "
 #define EXEC_ERR 127
+
+/* A pipe that was full is empty by then. */
+#define REST_READS 256
 
 /* The daemon's own program, also where its file was replaced by another version. */
 #define PROGRAM "/proc/self/exe"
@@ -115,6 +119,22 @@ static void hear(struct step *s)
 	s->says = -1;
 }
 
+/* What it has said by its end is in the pipe: a while of that, as what it has started may go on. */
+static void hear_rest(struct step *s)
+{
+	for (unsigned int i = 0; i < REST_READS && s->says >= 0; i++) {
+		struct pollfd more = {.fd = s->says, .events = POLLIN};
+
+		if (poll(&more, 1, 0) <= 0)
+			break;
+		hear(s);
+	}
+	pass_lines(s, true);
+	if (s->says >= 0)
+		close(s->says);
+	s->says = -1;
+}
+
 /* --- its end ------------------------------------------------------------------------------------
  */
 
@@ -124,6 +144,7 @@ static void take_status(struct step *s)
 
 	if (wait4(s->pid, &status, WNOHANG, &s->used) != s->pid)
 		return;
+	hear_rest(s);
 	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
 	if (WIFSIGNALED(status))
 		snprintf(s->last, sizeof(s->last), "its process was ended by signal %d (%s)",
