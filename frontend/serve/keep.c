@@ -200,10 +200,11 @@ static bool take_file(void *arg, int dir, const char *folder, const char *name)
 	return to;
 }
 
+/* Nobody knows of what cannot be opened, by want of descriptors for one, whether it is. */
 static bool is_locked(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB);
+	bool locked = fd < 0 ? errno != ENOENT : flock(fd, LOCK_EX | LOCK_NB);
 
 	if (fd >= 0)
 		close(fd);
