@@ -3,7 +3,6 @@
 #include "frontend/serve/daemon.h"
 #include "frontend/serve/notify.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +102,8 @@ static int number_before(const struct serve_config *old, const struct config_rul
 	return -1;
 }
 
-/* A round by a rule that stays is one of the new configuration's. */
+/* A round by a rule that stays is one of the new configuration's; one by another rule lets its
+ * guest go, and ends by the old one. */
 static void keep_rounds(struct daemon *d, const int *before)
 {
 	for (size_t i = 0; i < d->nr_rounds; i++) {
@@ -113,7 +113,7 @@ static void keep_rounds(struct daemon *d, const int *before)
 		while (now < d->conf->c->nr_rules && before[now] != (int)r->rule)
 			now++;
 		if (now == d->conf->c->nr_rules) {
-			round_cancel(r, SIGTERM);
+			round_leave(r);
 			continue;
 		}
 		conf_put(r->conf);

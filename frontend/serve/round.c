@@ -290,7 +290,8 @@ static void end_step(struct round *r)
 	found(r, kind);
 	r->step = (struct step){.pidfd = -1, .says = -1};
 	r->at = r->at + 1 < r->nr ? r->at + 1 : r->nr;
-	if (r->failed && kind == PLAN_RECORD && !r->segments && access(r->recording, F_OK))
+	if (((r->failed && kind == PLAN_RECORD && !r->segments) || !round_has_guest(r)) &&
+	    access(r->recording, F_OK))
 		r->at = r->nr;
 }
 
@@ -322,4 +323,17 @@ void round_cancel(struct round *r, int signo)
 {
 	step_signal(&r->step, signo);
 	r->nr = r->at + round_steps(r);
+}
+
+void round_leave(struct round *r)
+{
+	unsigned int kept = r->at + round_steps(r);
+
+	if (!round_has_guest(r))
+		return;
+	step_signal(&r->step, SIGTERM);
+	for (unsigned int i = kept; i < r->nr; i++)
+		if (round_steps(r) && !plan_is_of_guest(r->kind[i]))
+			r->kind[kept++] = r->kind[i];
+	r->nr = kept;
 }

@@ -68,5 +68,7 @@ bool round_take_file(struct round *r, char path[KEEP_PATH_LEN]);
 void round_tick(struct round *r, int64_t now_ms);
 /* Nothing more is done: a step that runs is asked to end. */
 void round_cancel(struct round *r, int signo);
+/* The same with its guest, if it has one: what was recorded until then is still looked at. */
+void round_leave(struct round *r);
 
 #endif

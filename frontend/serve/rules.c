@@ -3,7 +3,6 @@
 #include "frontend/serve/daemon.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +131,7 @@ static size_t collectors(const struct daemon *d)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < d->nr_rounds; i++)
-		nr += d->round[i]->guest != NULL;
+		nr += round_has_guest(d->round[i]);
 	return nr;
 }
 
@@ -141,7 +140,7 @@ static size_t jobs(const struct daemon *d)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < d->nr_rounds; i++)
-		nr += !d->round[i]->guest && round_steps(d->round[i]);
+		nr += !round_has_guest(d->round[i]) && round_steps(d->round[i]);
 	return nr;
 }
 
@@ -250,7 +249,7 @@ static void go_on(struct daemon *d, struct round *r, int64_t now_ms)
 		return;
 	if (!round_has_guest(r))
 		let_go(d, r, now_ms);
-	if (!round_is_over(r) && (r->guest || jobs(d) < DAEMON_JOBS))
+	if (!round_is_over(r) && (round_has_guest(r) || jobs(d) < DAEMON_JOBS))
 		round_step(r, now_ms);
 }
 
@@ -314,10 +313,17 @@ void rules_came(struct daemon *d, struct serve_guest *g)
 	begin_counters(d, g);
 }
 
-/* Its collector sees that, too, unless it is what has become of another guest of that name. */
+/*
+ * Its collector sees that, too, unless it is what has become of another guest of that name. The
+ * round is not the guest's any more, which may come again before that has ended: what comes of it
+ * says nothing of the one that runs then.
+ */
 void rules_went(struct daemon *d, struct serve_guest *g)
 {
 	tell_guest(d, g, false);
-	if (g->round)
-		round_cancel(g->round, SIGTERM);
+	if (!g->round)
+		return;
+	round_leave(g->round);
+	g->round->guest = NULL;
+	g->round = NULL;
 }
