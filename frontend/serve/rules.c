@@ -170,7 +170,9 @@ static void begin(struct daemon *d, struct serve_guest *g, size_t rule, int64_t 
 	due->demanded = false;
 	if (r && add_round(d, r))
 		return;
-	due->next_ms = now_ms + retry_ms(++due->failed);
+	due->failed++;
+	if (due->next_ms < INT64_MAX)
+		due->next_ms = now_ms + retry_ms(due->failed);
 	if (!r) {
 		fprintf(stderr, "hvtrace: %s: rule %s: %s\n", g->name, rule_of(d, rule)->name, err);
 		return;
@@ -199,19 +201,40 @@ static size_t choose_rule(struct daemon *d, const struct serve_guest *g, int64_t
 	return chosen;
 }
 
+static int64_t due_since(const struct due *due)
+{
+	return due->demanded ? INT64_MIN : due->next_ms;
+}
+
+/* Of all guests, as choose_rule() does of those of one. NULL: none is due. */
+static struct serve_guest *choose_guest(struct daemon *d, size_t *rule, int64_t now_ms)
+{
+	struct serve_guest *chosen = NULL;
+	int64_t since = INT64_MAX;
+
+	for (size_t i = 0; i < d->guests.nr; i++) {
+		struct serve_guest *g = d->guests.guest[i];
+		size_t one = g->here && !g->round ? choose_rule(d, g, now_ms) : SIZE_MAX;
+
+		if (one == SIZE_MAX)
+			continue;
+		if (!chosen || due_since(&g->due[one]) < since) {
+			chosen = g;
+			*rule = one;
+			since = due_since(&g->due[one]);
+		}
+	}
+	return chosen;
+}
+
+/* Where there are fewer collectors than guests no guest is kept waiting by those in front of it. */
 static void begin_rounds(struct daemon *d, int64_t now_ms)
 {
-	size_t rule;
+	struct serve_guest *g;
+	size_t rule = 0;
 
-	for (size_t i = 0; i < d->guests.nr && collectors(d) < d->conf->c->serve.collectors; i++) {
-		struct serve_guest *g = d->guests.guest[i];
-
-		if (!g->here || g->round)
-			continue;
-		rule = choose_rule(d, g, now_ms);
-		if (rule != SIZE_MAX)
-			begin(d, g, rule, now_ms);
-	}
+	while (collectors(d) < d->conf->c->serve.collectors && (g = choose_guest(d, &rule, now_ms)))
+		begin(d, g, rule, now_ms);
 }
 
 /* The configuration may be another one by now: then another rule is due. */
