@@ -42,6 +42,17 @@ static void begin_due(struct due *d, const struct config_rule *r, const struct s
 	*d = (struct due){.wanted = is_for(r, g), .next_ms = asked ? INT64_MAX : 0};
 }
 
+void guests_match(struct serve_guest *g, const struct serve_config *cfg)
+{
+	for (size_t i = 0; i < cfg->nr_rules; i++) {
+		bool wanted = is_for(&cfg->rules[i], g);
+
+		if (wanted && !g->due[i].wanted)
+			begin_due(&g->due[i], &cfg->rules[i], g);
+		g->due[i].wanted = wanted;
+	}
+}
+
 void guests_apply_to(struct serve_guest *g, const struct serve_config *cfg)
 {
 	for (size_t i = 0; i < cfg->nr_rules; i++)

@@ -72,5 +72,7 @@ void guests_free(struct guests *all);
 void guests_apply(struct guests *all, const struct serve_config *cfg, const int *before);
 /* The same of one that has come. */
 void guests_apply_to(struct serve_guest *g, const struct serve_config *cfg);
+/* What is known of this one may be something else by now: its labels, its kernel. */
+void guests_match(struct serve_guest *g, const struct serve_config *cfg);
 
 #endif

@@ -246,6 +246,7 @@ static void let_go(struct daemon *d, struct round *r, int64_t now_ms)
 		return;
 	if (g->here && r->conf == d->conf)
 		plan_next(d, r, &g->due[r->rule], now_ms);
+	guests_match(g, d->conf->c);
 	r->guest = NULL;
 	g->round = NULL;
 }
