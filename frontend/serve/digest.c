@@ -94,7 +94,6 @@ int digest_summary(struct digest_summary *s, const char *path)
 	text(o, "release", s->release, sizeof(s->release));
 	seconds = member(o, "seconds");
 	s->seconds = seconds ? json_object_get_double(seconds) : 0;
-	s->boots = (unsigned int)number(member(o, "boots"));
 	s->bytes = number(member(member(o, "output"), "bytes"));
 	read_trace(s, o);
 	json_object_put(o);

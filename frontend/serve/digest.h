@@ -17,7 +17,7 @@ struct digest_summary {
 	char end[32], reason[320], release[128];
 	double seconds;
 	uint64_t records, lost, stood_ns, longest_ns, bytes;
-	unsigned int vcpus, boots;
+	unsigned int vcpus;
 };
 
 /* 0, or -errno: -EBADMSG where it is no summary. */

@@ -63,8 +63,6 @@ static void take_cost(struct round *r, const struct digest_summary *s)
 	metrics_set(r->metrics, METRICS_LONGEST_STANDSTILL, &labels, (double)s->longest_ns / 1e9);
 	metrics_add(r->metrics, METRICS_RECORDED_BYTES, &labels, (double)s->bytes);
 	metrics_set(r->metrics, METRICS_OVERHEAD, &labels, budget_ratio(&r->cost));
-	if (s->boots > 1)
-		metrics_add(r->metrics, METRICS_GUEST_REBOOTS, &labels, s->boots - 1);
 	if (!strcmp(s->end, "panic"))
 		metrics_add(r->metrics, METRICS_GUEST_PANICS, &labels, 1);
 }
@@ -104,7 +102,6 @@ static void take_summary(struct round *r)
 /* --- all ----------------------------------------------------------------------------------------
  */
 
-/* A guest that went meanwhile is nobody's failure. */
 /* What hvtrace attach says of a domain that --recover is for (vmm/qemu/libvirt/sockets.c). */
 #define HARMED "recover the domain first"
 
@@ -118,6 +115,7 @@ static void take_harm(struct round *r, enum plan_kind kind)
 		r->guest->harmed = true;
 }
 
+/* A guest that went meanwhile is nobody's failure. */
 static void take_failure(struct round *r, enum plan_kind kind)
 {
 	struct metrics_labels labels = labels_of(r);
