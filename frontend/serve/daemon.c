@@ -81,11 +81,24 @@ static void take_sight(struct daemon *d)
 		return;
 	metrics_set(d->metrics, METRICS_LIBVIRT_CONNECTED, &none, sight.guests >= 0);
 	/* Guests go on while libvirt is restarted. */
-	if (sight.guests < 0)
+	if (sight.guests < 0 && !d->libvirt_gone)
 		fprintf(stderr, "hvtrace: %s\n", sight.err);
-	else
+	d->libvirt_gone = sight.guests < 0;
+	if (sight.guests >= 0)
 		guests_update(&d->guests, &sight, d->conf->c->nr_rules, &ops);
+	for (size_t i = 0; i < d->guests.nr; i++)
+		guests_match(d->guests.guest[i], d->conf->c);
 	looker_sight_free(&sight);
+}
+
+/* Which kernel it has now is found out by the next round. */
+static void rebooted(struct daemon *d, const struct metrics_labels *labels)
+{
+	struct serve_guest *g = guests_find(&d->guests, labels->uuid);
+
+	metrics_add(d->metrics, METRICS_GUEST_REBOOTS, labels, 1);
+	if (g)
+		*g->release = '\0';
 }
 
 static void take_news(struct daemon *d)
@@ -93,12 +106,12 @@ static void take_news(struct daemon *d)
 	struct machine_news news;
 	bool any = false;
 
-	while (machine_watch_take(d->watch, &news)) {
+	while (d->watch && machine_watch_take(d->watch, &news)) {
 		const struct metrics_labels labels = {.guest = news.name, .uuid = news.uuid};
 
 		any = true;
 		if (news.kind == MACHINE_NEWS_REBOOTED)
-			metrics_add(d->metrics, METRICS_GUEST_REBOOTS, &labels, 1);
+			rebooted(d, &labels);
 		if (news.kind == MACHINE_NEWS_PANICKED)
 			metrics_add(d->metrics, METRICS_GUEST_PANICS, &labels, 1);
 	}
@@ -237,7 +250,8 @@ static void wait_for_news(const struct daemon *d)
 	}
 	fds[n++] = (struct pollfd){.fd = d->signals, .events = POLLIN};
 	fds[n++] = (struct pollfd){.fd = looker_fd(d->looker), .events = POLLIN};
-	fds[n++] = (struct pollfd){.fd = machine_watch_fd(d->watch), .events = POLLIN};
+	if (d->watch)
+		fds[n++] = (struct pollfd){.fd = machine_watch_fd(d->watch), .events = POLLIN};
 	for (size_t i = 0; i < d->nr_rounds; i++)
 		n += add_round(fds + n, d->round[i]);
 	n += add_step(fds + n, &d->repair);

@@ -21,7 +21,8 @@ struct daemon {
 	struct metrics *metrics;
 	struct metrics_server *server;
 	struct looker *looker;
-	struct machine_watch *watch;
+	struct machine_watch *watch; /* NULL: after a reload there was no room for one */
+	bool libvirt_gone;	     /* as the last sight says */
 	struct requests *requests;
 	struct guests guests;
 	struct round **round; /* under way */

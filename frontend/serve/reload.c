@@ -69,18 +69,24 @@ static int serve_metrics(struct daemon *d)
 	return -1;
 }
 
+/* There is one libvirt of events in a process: the old watch has to be gone before there is
+ * another. */
 static int look_at_guests(struct daemon *d)
 {
 	const struct serve_config *c = d->conf->c;
+	struct looker *looker;
 	char err[512];
 
-	looker_free(d->looker);
+	looker = looker_new(c->serve.connect, (int64_t)(c->metrics.interval_ns / 1000000));
+	if (looker) {
+		looker_free(d->looker);
+		d->looker = looker;
+	}
 	machine_watch_free(d->watch);
-	d->looker = looker_new(c->serve.connect, (int64_t)(c->metrics.interval_ns / 1000000));
 	d->watch = machine_watch_new(c->serve.connect, err, sizeof(err));
-	if (d->looker && d->watch)
+	if (looker && d->watch)
 		return 0;
-	fprintf(stderr, "hvtrace: %s\n", d->looker ? err : "no memory");
+	fprintf(stderr, "hvtrace: %s\n", looker ? err : "no memory");
 	return -1;
 }
 
