@@ -11,6 +11,7 @@
 
 #define SIZE_MAX_JSON (32 << 20)
 #define DEPTH_MAX     16
+#define SECONDS_MAX   1e9
 
 /* --- values -------------------------------------------------------------------------------------
  */
@@ -49,9 +50,9 @@ static struct json_object *read_object(const char *path, int *rc)
 	struct json_object *o = NULL;
 	struct file_bytes file;
 
-	*rc = tokener ? file_read(&file, path) : -ENOMEM;
+	*rc = tokener ? file_read_upto(&file, path, SIZE_MAX_JSON) : -ENOMEM;
 	if (!*rc) {
-		if (file.len && file.len < SIZE_MAX_JSON)
+		if (file.len)
 			o = json_tokener_parse_ex(tokener, file.data, (int)file.len);
 		if (!json_object_is_type(o, json_type_object)) {
 			json_object_put(o);
@@ -94,6 +95,9 @@ int digest_summary(struct digest_summary *s, const char *path)
 	text(o, "release", s->release, sizeof(s->release));
 	seconds = member(o, "seconds");
 	s->seconds = seconds ? json_object_get_double(seconds) : 0;
+	/* No number, and what no recording lasts, are nothing that can be reckoned with. */
+	if (!(s->seconds >= 0 && s->seconds <= SECONDS_MAX))
+		s->seconds = 0;
 	s->bytes = number(member(member(o, "output"), "bytes"));
 	read_trace(s, o);
 	json_object_put(o);
