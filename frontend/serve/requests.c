@@ -141,6 +141,7 @@ static int is_in_use(const struct sockaddr_un *at)
 static int listen_at(const char *path)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct stat st;
 	mode_t mask;
 	int fd, rc;
 
@@ -149,6 +150,8 @@ static int listen_at(const char *path)
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	if (is_in_use(&at))
 		return -EADDRINUSE;
+	if (!lstat(path, &st) && !S_ISSOCK(st.st_mode))
+		return -ENOTSOCK;
 	unlink(path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
