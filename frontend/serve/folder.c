@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,21 +17,21 @@
 
 static int make(struct round *r, const char *state)
 {
-	char name[160];
+	char name[160], path[KEEP_PATH_LEN];
 	int len;
 
-	len = snprintf(r->folder, sizeof(r->folder), "%s/" ROUNDS, state);
-	if (len < (int)sizeof(r->folder) && mkdir(r->folder, 0700) && errno != EEXIST)
+	len = snprintf(path, sizeof(path), "%s/" ROUNDS, state);
+	if (len < (int)sizeof(path) && mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
 	keep_safe_name(name, sizeof(name), *r->uuid ? r->uuid : r->name);
-	len = snprintf(r->folder, sizeof(r->folder), "%s/" ROUNDS "/%s.%zu.XXXXXX", state, name,
-		       r->rule);
-	if (len >= (int)sizeof(r->folder))
+	len = snprintf(path, sizeof(path), "%s/" ROUNDS "/%s.%zu.XXXXXX", state, name, r->rule);
+	if (len >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	if (mkdtemp(r->folder))
-		return 0;
-	*r->folder = '\0';
-	return -errno;
+	if (!mkdtemp(path))
+		return -errno;
+	/* It is there, and goes with the round. */
+	memcpy(r->folder, path, sizeof(r->folder));
+	return 0;
 }
 
 /* What is not kept goes with the folder. */
