@@ -17,6 +17,7 @@ check-tests += tests/e2e/attach
 check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/remote,PARTS=text+recording+summary+refused+interrupted+hostile
 check-tests += tests/e2e/attach-many
+check-tests += tests/e2e/serve
 check-tests += tests/e2e/interrupts,6.1,50,400
 check-tests += tests/e2e/run-attach,qemu,6.1
 check-tests += tests/e2e/run-attach,qemu-libvirt,6.12
@@ -92,6 +93,7 @@ full-tests  += tests/e2e/run-attach,guest-prints,6.1
 full-tests  += tests/e2e/run-attach,hwlat,6.12
 full-tests  += tests/e2e/attach,6.12
 full-tests  += tests/e2e/attach-libvirt,6.12
+full-tests  += tests/e2e/serve,6.12
 full-tests  += tests/e2e/interrupts,6.12,20,50,80,110,150,200,260,330,410,500,600,700,800
 full-tests  += tests/e2e/kprobe-events,6.12
 full-tests  += tests/e2e/uprobe-events,6.1
