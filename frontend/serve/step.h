@@ -24,7 +24,7 @@ struct step {
 	struct rusage used; /* and what it has used */
 	size_t len;
 	char line[STEP_LINE];
-	char last[STEP_LINE]; /* the last that it has said, for what comes of it */
+	char last[STEP_LINE + 1]; /* the last that it has said, for what comes of it */
 };
 
 /*
