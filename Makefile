@@ -19,6 +19,7 @@ endif
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 MANDIR  ?= $(PREFIX)/share/man
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 ifeq ($(V),1)
 Q :=
@@ -184,6 +185,10 @@ install: all docs
 	install -D -m 644 $(O)/gen/frontend/html/page.licences $(DESTDIR)$(PREFIX)/share/doc/hvtrace/page.licences
 	[ $(TOML) = 0 ] || install -D -m 644 $(toml-licence) $(DESTDIR)$(PREFIX)/share/doc/hvtrace/tree-sitter-toml.licence
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/hvtrace $(wildcard docs/*.md docs/*.svg) scripts/systemd/serve.toml
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/hvtrace/prometheus $(wildcard scripts/prometheus/*.yml)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/hvtrace/grafana scripts/grafana/hvtrace.json
+	install -D -m 644 -t $(DESTDIR)$(UNITDIR) scripts/systemd/hvtrace.service
+	sed -i 's|/usr/bin/|$(PREFIX)/bin/|' $(DESTDIR)$(UNITDIR)/hvtrace.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(O)/completion/hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(O)/completion/_hvtrace
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(O)/completion/hvtrace.fish

@@ -15,7 +15,8 @@ struct serve_options {
 };
 
 static const struct option_usage serve_usage = {
-	"hvtrace serve [OPTION]... [GUEST RULE]",
+	"hvtrace serve [OPTION]...\n"
+	"       hvtrace serve [OPTION]... GUEST RULE",
 	"A daemon that traces the guests of this host's libvirt by the rules of a configuration: which\n"
 	"guests, what of them, when, and how much that may cost. Guests that come, go, or reboot are\n"
 	"followed. What is found goes to recordings on the disk, of which the oldest go, to metrics for\n"
