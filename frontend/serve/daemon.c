@@ -173,6 +173,15 @@ static void note_unfinished(void *arg, const char *path)
 	d->unfinished_len += len;
 }
 
+void daemon_repair(struct daemon *d, const char *recording)
+{
+	char part[KEEP_PATH_LEN + 8];
+
+	snprintf(part, sizeof(part), "%s.part", recording);
+	if (!access(part, F_OK))
+		note_unfinished(d, recording);
+}
+
 static void repair(struct daemon *d)
 {
 	char hvtrace[] = "hvtrace", command[] = "repair", end[] = "--";

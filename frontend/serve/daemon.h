@@ -39,6 +39,8 @@ struct daemon {
 };
 
 int64_t daemon_now_ms(void);
+/* Its recorder has ended: if that was killed, what it has recorded is made whole. */
+void daemon_repair(struct daemon *d, const char *recording);
 
 /* --- rules.c: what is due, and what comes of rounds ------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,23 @@ static bool is_locked(int dir, const char *name)
 	return locked;
 }
 
+/* Its recorder was killed before there was anything in it: what it had made goes. */
+static bool was_nothing_recorded(int dir, const char *part)
+{
+	char name[NAME_MAX + 1];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%.*s", (int)(strlen(part) - strlen(".part")), part);
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != ENOENT
+							 : !S_ISREG(st.st_mode) || st.st_size)
+		return false;
+	if (is_locked(dir, name))
+		return true;
+	unlinkat(dir, name, 0);
+	unlinkat(dir, part, 0);
+	return true;
+}
+
 /* "FILE.dat.part" is there until FILE.dat is whole. */
 static bool take_unfinished(void *arg, int dir, const char *folder, const char *name)
 {
@@ -219,6 +237,8 @@ static bool take_unfinished(void *arg, int dir, const char *folder, const char *
 	int len;
 
 	if (!ends_with(name, PART) || is_locked(dir, name))
+		return true;
+	if (was_nothing_recorded(dir, name))
 		return true;
 	len = snprintf(path, sizeof(path), "%s/%s/%.*s", s->state, folder,
 		       (int)(strlen(name) - strlen(".part")), name);

@@ -291,6 +291,8 @@ void rules_tick(struct daemon *d, int64_t now_ms)
 		go_on(d, r, now_ms);
 		if (round_is_over(r)) {
 			let_go(d, r, now_ms);
+			if (round_rule(r)->keep && !r->segments)
+				daemon_repair(d, r->recording);
 			round_free(r);
 		} else {
 			d->round[kept++] = r;

@@ -202,12 +202,34 @@ static void test_unfinished(void **unused)
 
 	(void)unused;
 	made("a/calls.1.dat", 1, 0);
-	made("a/calls.2.dat.part", 1, 0);
+	made("a/calls.2.dat", 1, 0);
+	made("a/calls.2.dat.part", 0, 0);
 	fd = make("a/calls.3.dat.part", 1, 0);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_int_equal(symlink("calls.2.dat.part", path_of("a/calls.4.dat.part")), 0);
 	assert_int_equal(keep_find_unfinished(state, note, all), 0);
 	assert_string_equal(all, "/a/calls.2.dat ");
+	close(fd);
+}
+
+/* Of one that was killed as it began nothing is left; one that begins has its file. */
+static void test_nothing_recorded(void **unused)
+{
+	char all[512] = "";
+	int fd;
+
+	(void)unused;
+	made("a/calls.1.dat", 0, 0);
+	made("a/calls.1.dat.part", 0, 0);
+	made("a/calls.2.dat.part", 0, 0);
+	fd = make("a/calls.3.dat", 0, 0);
+	made("a/calls.3.dat.part", 0, 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(keep_find_unfinished(state, note, all), 0);
+	assert_string_equal(all, "");
+	assert_false(is_there("a/calls.1.dat") || is_there("a/calls.1.dat.part"));
+	assert_false(is_there("a/calls.2.dat.part"));
+	assert_true(is_there("a/calls.3.dat") && is_there("a/calls.3.dat.part"));
 	close(fd);
 }
 
@@ -272,9 +294,10 @@ static void test_path(void **unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_oldest_goes), TEST(test_of_rule), TEST(test_age),
-		TEST(test_locked),	TEST(test_others),  TEST(test_no_state),
-		TEST(test_unfinished),	TEST(test_names),   TEST(test_path),
+		TEST(test_oldest_goes), TEST(test_of_rule),	     TEST(test_age),
+		TEST(test_locked),	TEST(test_others),	     TEST(test_no_state),
+		TEST(test_unfinished),	TEST(test_nothing_recorded), TEST(test_names),
+		TEST(test_path),
 	};
 
 	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
