@@ -14,6 +14,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-cache
 fuzz-targets += $(O)/tests/fuzz/fuzz-config
 fuzz-targets += $(O)/tests/fuzz/fuzz-dat
 fuzz-targets += $(O)/tests/fuzz/fuzz-decode
+fuzz-targets += $(O)/tests/fuzz/fuzz-digest
 fuzz-targets += $(O)/tests/fuzz/fuzz-endless
 fuzz-targets += $(O)/tests/fuzz/fuzz-exec
 fuzz-targets += $(O)/tests/fuzz/fuzz-export
@@ -73,6 +74,8 @@ $(O)/tests/fuzz/fuzz-boot-loader: $(addprefix $(O)/obj/fuzz/,$(filter frontend/i
 	$(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-config: $(addprefix $(O)/obj/fuzz/,$(filter frontend/config/%.o,$(frontend-objs)) \
 	$(addprefix frontend/lib/,escape.o file.o json.o)) $(call fuzz-rooms,lib)
+$(O)/tests/fuzz/fuzz-digest: $(addprefix $(O)/obj/fuzz/frontend/,serve/digest.o serve/requests.o lib/file.o report/latency.o) \
+	$(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-exec: $(O)/obj/fuzz/frontend/exec/stream.o
 $(O)/tests/fuzz/fuzz-remote: $(addprefix $(O)/obj/fuzz/frontend/,dat/bytes.o dat/journal.o dat/journal-stream.o dat/pack.o \
 	lib/options-words.o remote/peer.o remote/request.o remote/uri.o) $(call fuzz-rooms,lib)

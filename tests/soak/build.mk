@@ -19,6 +19,7 @@ soak-tests += tests/soak/trampoline-kills
 soak-tests += tests/soak/random-kills,6.1
 soak-tests += tests/soak/random-kills,6.12
 soak-tests += tests/soak/record-kills
+soak-tests += tests/soak/serve
 soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
@@ -32,6 +33,7 @@ full-tests += tests/soak/events-all,SOAK_SECONDS=60
 full-tests += tests/soak/random-kills,6.1,KILLS=25
 full-tests += tests/soak/random-kills,6.12,KILLS=25
 full-tests += tests/soak/record-kills,6.12,KILLS=8
+full-tests += tests/soak/serve,SOAK_SECONDS=90,SOAK_GUESTS=4
 full-tests += tests/e2e/run-attach,graph-soak,6.1,SOAK_SECONDS=60
 full-tests += tests/soak/window-scribble,SOAK_SECONDS=60
 full-tests += $(O)/tests/soak/staging-scribble,SOAK_SECONDS=60
@@ -50,4 +52,4 @@ soak: guest
 	@$(MAKE) $(jobs) soak-built
 
 soak-built: check-programs
-	$(Q)HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
+	$(Q)TEST_SECONDS=36000 HVTRACE=$(O)/hvtrace O=$(O) tests/run $(soak-tests)
