@@ -12,11 +12,13 @@
 #include "frontend/serve/serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -339,19 +341,32 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* One line has said why not. */
+/* One line has said why not, as it has of what follows. */
 static bool open_state(struct daemon *d)
 {
 	const char *state = d->conf->c->serve.state;
-	char *path = serve_socket(d->conf->c);
-	char err[512] = "no memory";
 
 	if (mkdir(state, 0750) && errno != EEXIST) {
 		fprintf(stderr, "hvtrace: no directory %s for recordings: %s\n", state,
 			strerror(errno));
-		free(path);
 		return false;
 	}
+	d->state = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->state < 0 || flock(d->state, LOCK_EX | LOCK_NB)) {
+		fprintf(stderr, "hvtrace: %s: %s\n", state,
+			errno == EWOULDBLOCK
+				? "another hvtrace serve has it (hvtrace serve --status)"
+				: strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+static bool open_socket(struct daemon *d)
+{
+	char *path = serve_socket(d->conf->c);
+	char err[512] = "no memory";
+
 	if (path)
 		d->requests = requests_new(path, answers, d, err, sizeof(err));
 	free(path);
@@ -377,7 +392,7 @@ static bool begin(struct daemon *d)
 	d->metrics = d->conf ? metrics_new() : NULL;
 	if (c && !d->metrics)
 		fprintf(stderr, "hvtrace: no memory\n");
-	if (!d->metrics || !open_state(d) || reload_parts(d))
+	if (!d->metrics || !open_state(d) || !open_socket(d) || reload_parts(d))
 		return false;
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, 1);
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_TIME, &none, (double)time(NULL));
@@ -403,11 +418,14 @@ static void end(struct daemon *d)
 	conf_put(d->conf);
 	free(d->unfinished);
 	close(d->signals);
+	if (d->state >= 0)
+		close(d->state);
 }
 
 int serve_run(const char *config, const struct config_words *words)
 {
-	struct daemon d = {.config = config, .words = words, .random = (unsigned int)getpid()};
+	struct daemon d = {
+		.config = config, .words = words, .state = -1, .random = (unsigned int)getpid()};
 	int status = EXIT_FAILED;
 
 	d.repair.pidfd = d.repair.says = -1;

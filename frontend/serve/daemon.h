@@ -23,6 +23,8 @@ struct daemon {
 	struct looker *looker;
 	struct machine_watch *watch; /* NULL: after a reload there was no room for one */
 	bool libvirt_gone;	     /* as the last sight says */
+	int state; /* its directory, which is locked: a second daemon would take away the first
+		      one's files */
 	struct requests *requests;
 	struct guests guests;
 	struct round **round; /* under way */

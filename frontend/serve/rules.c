@@ -310,6 +310,8 @@ static void tell_guest(struct daemon *d, const struct serve_guest *g, bool here)
 	const struct metrics_labels labels = {.guest = g->name, .uuid = g->uuid};
 
 	metrics_set(d->metrics, METRICS_GUEST_UP, &labels, here);
+	if (!here)
+		metrics_set(d->metrics, METRICS_GUEST_ATTACHED, &labels, 0);
 }
 
 /* Prometheus sees that a counter goes up if it was there before. */
