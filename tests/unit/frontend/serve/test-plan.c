@@ -26,7 +26,14 @@ static struct serve_config config = {.serve = {.connect = "qemu:///system"},
 
 static void words_are(enum plan_kind kind, const struct config_rule *rule, const char *expected)
 {
-	const struct plan p = {&config, rule, "UUID", "--help", "/s/g/r.dat", "/s/sum"};
+	const struct plan p = {&config,
+			       rule,
+			       "UUID",
+			       "--help",
+			       "/s/g/r.dat",
+			       "/s/sum",
+			       plan_window_ms(rule),
+			       rule->when == CONFIG_ALWAYS};
 	char all[4096] = "";
 	struct plan_words w;
 
@@ -88,12 +95,13 @@ static void test_record(void **state)
 		"hvtrace record --for=5000ms --connect=qemu:///system --summary=/s/sum --no-mount "
 		"--output=/s/g/r.dat --clock=host --event=raw_syscalls:sys_enter "
 		"--event=raw_syscalls:sys_exit -- UUID");
-	words_are(PLAN_RECORD, &much,
-		  "hvtrace record --for=60000ms --connect=qemu:///system --summary=/s/sum "
-		  "--max-standstill=50ms --no-mount --output=/s/g/r.dat --clock=mono "
-		  "--tracer=function --event=sched:sched_switch --event=@irq "
-		  "--event=sched:sched_wakeup --event=sched:sched_wakeup_new --filter=vfs_* "
-		  "--notrace=vfs_fsync --set=a=b --buffer-kb=2 -- UUID");
+	words_are(
+		PLAN_RECORD, &much,
+		"hvtrace record --for=60000ms --connect=qemu:///system --summary=/s/sum "
+		"--max-standstill=50ms --no-mount --segment=60000ms --output=/s/g/r.dat --clock=mono "
+		"--tracer=function --event=sched:sched_switch --event=@irq "
+		"--event=sched:sched_wakeup --event=sched:sched_wakeup_new --filter=vfs_* "
+		"--notrace=vfs_fsync --set=a=b --buffer-kb=2 -- UUID");
 }
 
 static void test_others(void **state)
@@ -122,7 +130,7 @@ static void test_hostile(void **state)
 		.events = LIST("-e", "", "a b", "--", "\n"),
 		.window_ns = 1000000,
 	};
-	const struct plan p = {&config, &rule, "--help", "-o", "-o", "--"};
+	const struct plan p = {&config, &rule, "--help", "-o", "-o", "--", 1, false};
 	struct plan_words w;
 	size_t end = 0;
 
@@ -147,7 +155,7 @@ static void test_too_many(void **state)
 {
 	const char *many[STEP_WORDS_MAX];
 	const struct config_rule rule = {.events = {.values = many, .nr = STEP_WORDS_MAX}};
-	const struct plan p = {&config, &rule, "g", "g", "r", "s"};
+	const struct plan p = {&config, &rule, "g", "g", "r", "s", 1, false};
 	struct plan_words w;
 
 	(void)state;
