@@ -56,6 +56,7 @@ frontend-objs += frontend/cmd/run-source.o
 frontend-objs += frontend/cmd/run.o
 frontend-objs += frontend/cmd/serve.o
 frontend-objs += frontend/cmd/set.o
+frontend-objs += frontend/cmd/ship.o
 frontend-objs += frontend/cmd/show.o
 frontend-objs += frontend/cmd/snapshot-save.o
 frontend-objs += frontend/cmd/snapshot.o
@@ -337,6 +338,22 @@ frontend-objs += frontend/session/suggest.o
 frontend-objs += frontend/session/summary-out.o
 frontend-objs += frontend/session/summary.o
 frontend-objs += frontend/session/trace-out.o
+frontend-objs += frontend/ship/block.o
+frontend-objs += frontend/ship/create.o
+frontend-objs += frontend/ship/curl-library.o
+frontend-objs += frontend/ship/deliver.o
+frontend-objs += frontend/ship/feed.o
+frontend-objs += frontend/ship/frames.o
+frontend-objs += frontend/ship/http.o
+frontend-objs += frontend/ship/identity.o
+frontend-objs += frontend/ship/inbox.o
+frontend-objs += frontend/ship/pack.o
+frontend-objs += frontend/ship/reader.o
+frontend-objs += frontend/ship/schema.o
+frontend-objs += frontend/ship/server.o
+frontend-objs += frontend/ship/spool.o
+frontend-objs += frontend/ship/texts.o
+frontend-objs += frontend/ship/there.o
 frontend-objs += frontend/tracefs/attrs.o
 frontend-objs += frontend/tracefs/event-index.o
 frontend-objs += frontend/tracefs/files-blk.o
@@ -377,6 +394,11 @@ $(addprefix $(O)/obj/,$(filter frontend/export/%,$(frontend-objs))): | $(export-
 flame-scripts := $(addprefix $(O)/obj/,frontend/report/flame-script.o fuzz/frontend/report/flame-script.o)
 $(flame-scripts): frontend/report/flame.js
 $(flame-scripts): private export CCACHE_DISABLE := 1
+
+# The same of this one.
+ship-schema := $(addprefix $(O)/obj/,frontend/ship/schema.o fuzz/frontend/ship/schema.o)
+$(ship-schema): scripts/clickhouse/schema.sql
+$(ship-schema): private export CCACHE_DISABLE := 1
 
 # Names of system calls, by the numbers that the kernel's header gives them.
 syscall-names := $(O)/gen/frontend/jobs/syscall-names.inc

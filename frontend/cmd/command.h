@@ -32,6 +32,7 @@ int cmd_repair(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_set(int argc, char **argv);
+int cmd_ship(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_snapshot_save(int argc, char **argv); /* its second form */
 int cmd_snapshot(int argc, char **argv);
