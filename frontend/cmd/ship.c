@@ -46,8 +46,7 @@ static const struct option_usage ship_usage = {
 	"delivered goes to --spool, and first of all when something is shipped the next time.",
 	"hvtrace ship --create trace.dat\n"
 	"hvtrace ship --to http://store1:8123 --to http://store2:8123 --spool /var/spool/hvtrace *.dat\n"
-	"hvtrace ship --to https://store:8443 --user hvtrace --password-file /etc/hvtrace/password "
-	"trace.dat",
+	"hvtrace ship --to https://store:8443 --user me --password-file password trace.dat"
 };
 
 /* --- who reads ---------------------------------------------------------------------------------
@@ -378,7 +377,7 @@ int cmd_ship(int argc, char **argv)
 		OPT_SIZE_MB(0, "spool-max", &opt.spool_max, 1 << 20, UINT64_C(1) << 50, "MB",
 			    "how much of that (default: 1024)"),
 		OPT_NUMBER(0, "batch-rows", &opt.rows, 1, SHIP_BATCH_ROWS_MAX, "N",
-			   "records in a batch (default: 262144)"),
+			   "records in a batch (default: 1048576)"),
 		OPT_TIME(0, "retry", &opt.retry_ms, "TIME",
 			 "for how long servers are tried that take nothing (default: 30s)"),
 		OPT_TIME(0, "for", &opt.for_ms, "TIME", "how long it may take in all"),

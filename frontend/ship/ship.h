@@ -22,7 +22,7 @@
 #include "frontend/decode/records.h"
 
 #define SHIP_SERVERS_MAX    16
-#define SHIP_BATCH_ROWS	    (UINT32_C(1) << 18)
+#define SHIP_BATCH_ROWS	    (UINT32_C(1) << 20)
 #define SHIP_BATCH_ROWS_MAX (UINT32_C(4) << 20)
 
 /* --- who reads ---------------------------------------------------------------------------------

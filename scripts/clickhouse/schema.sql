@@ -47,41 +47,45 @@ CREATE TABLE IF NOT EXISTS batches (
 
 -- Of each batch one delivery, whatever there are.
 CREATE VIEW IF NOT EXISTS delivered AS
-    SELECT min(sent) AS sent FROM batches GROUP BY source, size, number;
+    SELECT
+        min(sent) AS sent,
+        source,
+        size,
+        number,
+        any(host) AS host,
+        any(guest) AS guest,
+        any(kernel) AS kernel,
+        any(rows) AS rows,
+        any(lost) AS lost
+    FROM batches
+    GROUP BY source, size, number;
 
 -- How long functions and system calls take: a histogram of each minute, of each delivery. A column of it is an
 -- eighth of a power of two of nanoseconds; ns is its middle, so it is at most 6 % off.
 CREATE TABLE IF NOT EXISTS latencies (
     sent UInt64,
-    host String,
-    guest String,
-    kernel String,
     minute DateTime,
-    is_call UInt8,          -- 0: a function, 1: a system call
-    name String,
+    function String,        -- of a function; else ''
+    call String,            -- of a system call; else ''
     ns UInt64,
     calls UInt64,
     errors UInt64,          -- of these, that have failed
     total UInt64,           -- nanoseconds of all of them
     longest UInt64
-) ENGINE = MergeTree PARTITION BY toYYYYMM(minute) ORDER BY (is_call, name, minute, guest);
+) ENGINE = MergeTree PARTITION BY toYYYYMM(minute) ORDER BY (function, call, minute, sent, ns);
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS latencies_of_records TO latencies AS
+    WITH greatest(intDiv(roundToExp2(toUInt64(duration)), 8), 1) AS step
     SELECT
         sent,
-        any(host) AS host,
-        any(guest) AS guest,
-        any(kernel) AS kernel,
         toStartOfMinute(at) AS minute,
-        toUInt8(call != '') AS is_call,
-        if(call != '', call, function) AS name,
-        toUInt64(intDiv(toUInt64(duration), greatest(intDiv(roundToExp2(toUInt64(duration)), 8), 1))
-            * greatest(intDiv(roundToExp2(toUInt64(duration)), 8), 1)
-            + intDiv(greatest(intDiv(roundToExp2(toUInt64(duration)), 8), 1), 2)) AS ns,
+        function,
+        call,
+        toUInt64(intDiv(toUInt64(duration), step) * step + intDiv(step, 2)) AS ns,
         count() AS calls,
         countIf(ret < 0 AND ret >= -4095) AS errors,
         toUInt64(sum(toUInt64(duration))) AS total,
         max(toUInt64(duration)) AS longest
     FROM records
     WHERE duration >= 0
-    GROUP BY sent, minute, is_call, name, ns;
+    GROUP BY sent, minute, function, call, ns;

@@ -16,6 +16,7 @@ check-tests += tests/e2e/command-line
 check-tests += tests/e2e/completion
 check-tests += tests/e2e/metrics
 check-tests += tests/e2e/attach-forms
+check-tests += tests/e2e/ship
 
 full-tests  += tests/e2e/early-boot
 full-tests  += tests/e2e/guestsym-memory
@@ -49,6 +50,14 @@ $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/image-read $(O)/tests/e2e/metrics-ser
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
 check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so $(O)/tests/e2e/metrics-serve
+# Writes what is shipped.
+$(O)/tests/e2e/ship-recording: $(O)/obj/tests/e2e/ship-recording.o $(LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+check-programs: $(O)/tests/e2e/ship-recording
+check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so
 check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk
