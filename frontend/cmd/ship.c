@@ -187,7 +187,7 @@ static int tell(const struct ship_options *opt, const struct ship_result *r)
 			"hvtrace: %" PRIu64 " records in %" PRIu64
 			" batches were not delivered%s%s%s\n",
 			r->missed, r->missed_batches,
-			r->stopped ? ", nor what comes behind them" : "", colon, r->why);
+			r->stopped ? ", nor what may come behind them" : "", colon, r->why);
 	return r->left || r->missed_batches || r->stopped ? EXIT_FAILED : EXIT_OK;
 }
 
