@@ -29,6 +29,7 @@ enum {
 	TICK_MS = 200, /* how late it may be seen that some time is over */
 	DOWN_MS = 100, /* a server is left alone for, at first; then twice as long each time */
 	DOWN_MAX_MS = 5000,
+	TELL_MS = 10000,
 	TRIES_MAX = 8,	/* of a batch, with servers that answer */
 	ASK_MS = 10000, /* for what servers have of a file */
 };
@@ -138,12 +139,26 @@ static bool has_room(const struct deliver *d)
 	return d->queued < QUEUE;
 }
 
+/* It has a batch, whether or not there is a call for it now. */
+static bool is_busy(const struct server *s)
+{
+	return s->call || s->has_rows;
+}
+
 static bool is_idle(const struct deliver *d)
 {
 	for (size_t i = 0; i < d->nr; i++)
-		if (d->servers[i].call)
+		if (is_busy(&d->servers[i]))
 			return false;
 	return true;
+}
+
+static bool has_calls(const struct deliver *d)
+{
+	for (size_t i = 0; i < d->nr; i++)
+		if (d->servers[i].call)
+			return true;
+	return false;
 }
 
 /* --- the spool ---------------------------------------------------------------------------------
@@ -288,23 +303,43 @@ static void down(struct server *s)
 	s->down_until_ms = now_ms() + s->down_ms;
 }
 
+/* Not more often than anybody wants to read. */
+static void tell(struct deliver *d, struct server *s, enum server_says says, const char *why)
+{
+	snprintf(d->result->why, sizeof(d->result->why), "%s", why);
+	if (s->told_ms && now_ms() - s->told_ms < TELL_MS && says != SERVER_NEVER)
+		return;
+	s->told_ms = now_ms();
+	say(d, "%s", why);
+}
+
+/* It is the first in the queue again, for whoever is free. */
+static void take_back(struct deliver *d, size_t i)
+{
+	server_end(&d->servers[i]);
+	d->servers[i].has_rows = false;
+	put_first(d, d->sending[i]);
+}
+
 static void fail(struct deliver *d, size_t i, enum server_says says, const char *why)
 {
 	struct server *s = &d->servers[i];
-	struct job job = d->sending[i];
+	bool answers = http_answer(s->call).status;
 
-	snprintf(d->result->why, sizeof(d->result->why), "%s", why);
-	if (s->has_been_up || says == SERVER_NEVER)
-		say(d, "%s", why);
-	s->has_been_up = false;
+	tell(d, s, says, why);
 	s->never = says == SERVER_NEVER;
 	down(s);
-	job.tries += http_answer(s->call).status != 0;
 	server_end(s);
-	if (job.tries >= TRIES_MAX)
+	/* Rows that are there may be named as often as it takes, with this server alone. */
+	if (s->has_rows && !s->never && now_ms() - s->has_ms < d->cfg->retry_ms)
+		return;
+	d->sending[i].tries += answers;
+	take_back(d, i);
+	if (d->queue[0].tries >= TRIES_MAX) {
+		struct job job = take_first(d);
+
 		give_up(d, &job);
-	else
-		put_first(d, job);
+	}
 }
 
 static void delivered(struct deliver *d, size_t i)
@@ -323,27 +358,30 @@ static void delivered(struct deliver *d, size_t i)
 	r->packed += h->packed;
 	r->lost += h->lost;
 	free(job->pack.bytes);
-	server_end(&d->servers[i]);
+	d->servers[i].has_rows = false;
+	d->progress_ms = now_ms();
 	d->spool_rests = d->spool_rests && rc;
+}
+
+static void mark(struct deliver *d, size_t i)
+{
+	if (!server_mark(&d->servers[i], &d->sending[i].pack, answer_ms(d)))
+		take_back(d, i);
 }
 
 static void took(struct deliver *d, size_t i)
 {
 	struct server *s = &d->servers[i];
-	bool marked = s->marks;
 
-	s->has_been_up = true;
 	s->down_ms = 0;
-	d->progress_ms = now_ms();
-	if (marked) {
+	server_end(s);
+	if (s->has_rows) {
 		delivered(d, i);
 		return;
 	}
-	server_end(s);
-	if (!server_mark(s, &d->sending[i].pack, answer_ms(d))) {
-		server_end(s);
-		put_first(d, d->sending[i]);
-	}
+	s->has_rows = true;
+	s->has_ms = now_ms();
+	mark(d, i);
 }
 
 static void look_at_answers(struct deliver *d)
@@ -374,7 +412,7 @@ static size_t free_server(struct deliver *d)
 		size_t i = (d->next + n) % d->nr;
 		const struct server *s = &d->servers[i];
 
-		if (!s->call && !s->never && now_ms() >= s->down_until_ms)
+		if (!is_busy(s) && !s->never && now_ms() >= s->down_until_ms)
 			return i;
 	}
 	return d->nr;
@@ -405,9 +443,20 @@ static void send_first(struct deliver *d, size_t i)
 	put_first(d, job);
 }
 
+static void mark_again(struct deliver *d)
+{
+	for (size_t i = 0; i < d->nr; i++) {
+		const struct server *s = &d->servers[i];
+
+		if (s->has_rows && !s->call && now_ms() >= s->down_until_ms && !is_over(d))
+			mark(d, i);
+	}
+}
+
 /* Whatever can be begun. */
 static void begin_calls(struct deliver *d)
 {
+	mark_again(d);
 	while (d->queued) {
 		struct job *first = &d->queue[0];
 		size_t i;
@@ -448,11 +497,9 @@ static void fill_from_inbox(struct deliver *d)
 /* Nothing that was begun is waited for any more. */
 static void give_all_up(struct deliver *d)
 {
-	for (size_t i = 0; i < d->nr && is_over(d); i++)
-		if (d->servers[i].call) {
-			server_end(&d->servers[i]);
-			put_last(d, d->sending[i]);
-		}
+	for (size_t i = 0; i < d->nr; i++)
+		if (is_busy(&d->servers[i]))
+			take_back(d, i);
 	while (d->queued) {
 		struct job job = take_first(d);
 
@@ -471,7 +518,7 @@ static bool step(struct deliver *d)
 	fill_from_spool(d);
 	fill_from_inbox(d);
 	begin_calls(d);
-	if (!has_hope(d) && (is_idle(d) || is_over(d)))
+	if (!has_hope(d) && (!has_calls(d) || is_over(d)))
 		give_all_up(d);
 	if (d->stop && d->inbox.fd >= 0) {
 		d->result->stopped = true;
@@ -498,7 +545,6 @@ static int begin(struct deliver *d, char *err, size_t errlen)
 			.cfg = d->cfg,
 			.url = d->cfg->urls[i],
 			.http = d->http,
-			.has_been_up = true,
 		};
 	if (!d->cfg->spool)
 		return 0;

@@ -44,17 +44,6 @@ static size_t give(char *to, size_t size, size_t nr, void *arg)
 	return n;
 }
 
-/* From the beginning again, on another connection. */
-static int go_back(void *arg, curl_off_t offset, int origin)
-{
-	struct http_call *c = arg;
-
-	if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > c->part[0].len + c->part[1].len)
-		return CURL_SEEKFUNC_FAIL;
-	c->sent = (size_t)offset;
-	return CURL_SEEKFUNC_OK;
-}
-
 /* Of an answer that is too long it is enough to know that. */
 static size_t take(char *from, size_t size, size_t nr, void *arg)
 {
@@ -104,11 +93,16 @@ static bool set_up(struct http_call *c, const struct http_request *r)
 {
 	const struct curl_library *l = curl_library();
 
+	/*
+	 * A connection for each: on one that was used before libcurl would send a request again by
+	 * itself where no answer comes, and rows would be there twice with one number.
+	 */
 	return SET(CURLOPT_URL, r->url) && SET(CURLOPT_PROTOCOLS_STR, "http,https") &&
+	       SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
+	       SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_FORBID_REUSE, 1L) &&
 	       SET(CURLOPT_NOSIGNAL, 1L) && SET(CURLOPT_POST, 1L) &&
 	       SET(CURLOPT_HTTPHEADER, c->headers) && SET(CURLOPT_READFUNCTION, give) &&
-	       SET(CURLOPT_READDATA, c) && SET(CURLOPT_SEEKFUNCTION, go_back) &&
-	       SET(CURLOPT_SEEKDATA, c) && SET(CURLOPT_WRITEFUNCTION, take) &&
+	       SET(CURLOPT_READDATA, c) && SET(CURLOPT_WRITEFUNCTION, take) &&
 	       SET(CURLOPT_WRITEDATA, c) && SET(CURLOPT_PRIVATE, c) &&
 	       SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(r->part[0].len + r->part[1].len)) &&
 	       SET(CURLOPT_UPLOAD_BUFFERSIZE, 1L << 20) &&

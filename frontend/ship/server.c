@@ -114,7 +114,6 @@ bool server_mark(struct server *s, const struct pack *p, uint64_t ms)
 	if (!to)
 		return false;
 	put_row(to, &p->head, s->sent);
-	s->marks = true;
 	return !fclose(to) &&
 	       start(s,
 		     "INSERT INTO batches (host, guest, kernel, file, trace_id, source, size, "
@@ -226,5 +225,4 @@ void server_end(struct server *s)
 	s->call = NULL;
 	s->sent_column = NULL;
 	s->row = NULL;
-	s->marks = false;
 }

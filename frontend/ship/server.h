@@ -24,8 +24,9 @@ struct server {
 	char *row;
 	/* For who delivers. */
 	uint64_t sent;	  /* the number of the delivery that is under way */
-	bool marks;	  /* its batch is there, and is being named in `batches` */
-	bool has_been_up; /* since the last failure */
+	bool has_rows;	  /* of it, which are to be named in `batches` */
+	uint64_t has_ms;  /* since when */
+	uint64_t told_ms; /* when it was said last that it does not take something; 0: never */
 	bool never;	  /* it has said so */
 	uint64_t down_until_ms, down_ms;
 };
