@@ -19,6 +19,7 @@ bench-scripts  += tests/bench/bench-mmio-qemu
 bench-scripts  += tests/bench/bench-overhead
 bench-scripts  += tests/bench/bench-record-guest
 bench-scripts  += tests/bench/bench-restore
+bench-scripts  += tests/bench/bench-ship
 bench-scripts  += tests/bench/bench-standstill
 
 bench-with-guest := $(addprefix $(O)/tests/bench/bench-,exits hits mmio)
@@ -32,6 +33,7 @@ $(O)/tests/bench/bench-calls: tests/workload/bench-calls.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARN) -static -s -o $@ $<
 
+bench-built: $(O)/tests/e2e/ship-recording
 bench-built: $(O)/tests/bench/bench-calls $(O)/tests/workload/read-register $(O)/tests/kvm/host-kvm
 
 # What depends on the accelerator, under KVM: see tests/kvm/run. One program there, and its arguments.

@@ -92,12 +92,12 @@ ask()
 	curl -sS -m 120 "$(url "$1")/?database=${3-fleet}" --data-binary "$2"
 }
 
-# ask_file NAME FILE: statements that end with a semicolon, one after another
+# ask_file NAME FILE [DATABASE]: statements that end with a semicolon, one after another
 ask_file()
 {
 	local statement
 	while IFS= read -r -d ';' statement; do
-		ask "$1" "$statement" default || return
+		ask "$1" "$statement" "${3-default}" || return
 	done < <(sed 's/ *--.*//' "$2")
 }
 
