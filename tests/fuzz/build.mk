@@ -33,6 +33,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-event-trigger
 fuzz-targets += $(O)/tests/fuzz/fuzz-probe-event
 fuzz-targets += $(O)/tests/fuzz/fuzz-remote
 fuzz-targets += $(O)/tests/fuzz/fuzz-report
+fuzz-targets += $(O)/tests/fuzz/fuzz-ship
 fuzz-targets += $(O)/tests/fuzz/fuzz-snapshot
 fuzz-targets += $(O)/tests/fuzz/fuzz-types
 fuzz-targets += $(O)/tests/fuzz/fuzz-virtio
@@ -103,6 +104,7 @@ $(O)/obj/fuzz/frontend/jobs/syscall-names.o: $(syscall-names)
 
 $(O)/tests/fuzz/fuzz-metrics: $(addprefix $(O)/obj/fuzz/frontend/,metrics/accept.o metrics/families.o metrics/labels.o \
 	metrics/metrics.o metrics/print.o lib/escape.o report/latency.o) $(call fuzz-rooms,lib)
+$(O)/tests/fuzz/fuzz-ship: $(addprefix $(O)/obj/fuzz/frontend/ship/,curl-library.o http.o inbox.o pack.o there.o)
 
 fuzz-report-objs := calls calltree duration flame-script graph-text latency order render render-flame render-folded \
 	render-graph render-latency render-latency-svg render-top saved select subsystem weight
