@@ -46,7 +46,7 @@ static const struct option_usage ship_usage = {
 	"delivered goes to --spool, and first of all when something is shipped the next time.",
 	"hvtrace ship --create trace.dat\n"
 	"hvtrace ship --to http://store1:8123 --to http://store2:8123 --spool /var/spool/hvtrace *.dat\n"
-	"hvtrace ship --to https://store:8443 --user me --password-file password trace.dat"
+	"hvtrace ship --to https://store:8443 --user me --password-file password trace.dat",
 };
 
 /* --- who reads ---------------------------------------------------------------------------------
