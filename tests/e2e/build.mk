@@ -49,7 +49,6 @@ $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/image-read $(O)/tests/e2e/metrics-ser
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so $(O)/tests/e2e/metrics-serve
 # Writes what is shipped.
 $(O)/tests/e2e/ship-recording: $(O)/obj/tests/e2e/ship-recording.o $(LIBS)
 	$(call say,LINK,$@)
@@ -57,7 +56,7 @@ $(O)/tests/e2e/ship-recording: $(O)/obj/tests/e2e/ship-recording.o $(LIBS)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
 check-programs: $(O)/tests/e2e/ship-recording
-check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so
+check-programs: $(O)/tests/e2e/image-read $(O)/tests/e2e/late-boot.so $(O)/tests/e2e/metrics-serve
 check-programs: $(O)/tests/e2e/debugcon $(O)/tests/e2e/exec-overlay $(O)/tests/e2e/list-kernel $(O)/tests/guest/testguest.elf
 
 include tests/e2e/qemu.mk

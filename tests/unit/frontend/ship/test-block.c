@@ -47,6 +47,7 @@ static uint64_t take_varint(struct plain *p)
 {
 	uint64_t n = 0;
 
+	assert_non_null(p->bytes);
 	for (unsigned int shift = 0;; shift += 7) {
 		uint8_t byte = p->bytes[p->at++];
 
