@@ -23,7 +23,9 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/dat-file.h"
 #include "frontend/lib/file.h"
+#include "frontend/lib/json.h"
 #include "frontend/lib/options.h"
+#include "frontend/lib/output.h"
 
 enum {
 	PIPE_SIZE = 1 << 20,
@@ -33,7 +35,7 @@ enum {
 
 struct ship_options {
 	struct option_list to;
-	const char *database, *user, *password_file, *host, *guest, *spool;
+	const char *database, *user, *password_file, *host, *guest, *spool, *summary;
 	uint64_t spool_max, rows, for_ms, retry_ms;
 	bool create, fields, no_sandbox;
 	char password[PASSWORD_MAX], own_host[HOST_MAX];
@@ -172,11 +174,44 @@ static void tell_delivered(const struct ship_result *r)
 		printf("%" PRIu64 " records or more were lost when the trace was made\n", r->lost);
 }
 
+static void put_summary(const struct ship_result *r, FILE *out)
+{
+	struct json j = {.out = out};
+
+	json_begin_object(&j, NULL);
+	json_put_number(&j, "records", r->records);
+	json_put_number(&j, "batches", r->batches);
+	json_put_number(&j, "bytes", r->raw);
+	json_put_number(&j, "packed_bytes", r->packed);
+	json_put_number(&j, "there_already", r->there);
+	json_put_number(&j, "spooled", r->spooled);
+	json_put_number(&j, "missed", r->missed);
+	json_put_number(&j, "spool_batches", r->left);
+	json_put_number(&j, "lost", r->lost);
+	json_put_text(&j, "reason", *r->why ? r->why : NULL);
+	json_end_object(&j);
+}
+
+static int write_summary(const struct ship_options *opt, const struct ship_result *r)
+{
+	FILE *out = output_open(strcmp(opt->summary, "-") ? opt->summary : NULL, NULL);
+
+	if (out) {
+		put_summary(r, out);
+		if (!(ferror(out) | fclose(out)))
+			return EXIT_OK;
+	}
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", opt->summary, strerror(errno));
+	return EXIT_FAILED;
+}
+
 static int tell(const struct ship_options *opt, const struct ship_result *r)
 {
 	const char *colon = *r->why ? ": " : "";
+	int status = opt->summary ? write_summary(opt, r) : EXIT_OK;
 
-	tell_delivered(r);
+	if (!opt->summary || strcmp(opt->summary, "-") != 0)
+		tell_delivered(r);
 	if (r->left)
 		fprintf(stderr,
 			"hvtrace: %" PRIu64 " batches are in the spool %s, and go first the next "
@@ -188,7 +223,7 @@ static int tell(const struct ship_options *opt, const struct ship_result *r)
 			" batches were not delivered%s%s%s\n",
 			r->missed, r->missed_batches,
 			r->stopped ? ", nor what may come behind them" : "", colon, r->why);
-	return r->left || r->missed_batches || r->stopped ? EXIT_FAILED : EXIT_OK;
+	return r->left || r->missed_batches || r->stopped ? EXIT_FAILED : status;
 }
 
 static int deliver(const struct ship_options *opt, int fd)
@@ -381,6 +416,9 @@ int cmd_ship(int argc, char **argv)
 		OPT_TIME(0, "retry", &opt.retry_ms, "TIME",
 			 "for how long servers are tried that take nothing (default: 30s)"),
 		OPT_TIME(0, "for", &opt.for_ms, "TIME", "how long it may take in all"),
+		OPT_STRING(0, "summary", &opt.summary, "FILE",
+			   "for programs: write an object of JSON with what came of it (-: to "
+			   "stdout)"),
 		OPT_FLAG(0, "no-sandbox", &opt.no_sandbox,
 			 "keep all rights while files are read; for debugging hvtrace"),
 		OPT_END,

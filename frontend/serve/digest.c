@@ -104,6 +104,24 @@ int digest_summary(struct digest_summary *s, const char *path)
 	return 0;
 }
 
+int digest_shipped(struct digest_shipped *s, const char *path)
+{
+	int rc;
+	struct json_object *o = read_object(path, &rc);
+
+	*s = (struct digest_shipped){0};
+	if (!o)
+		return rc;
+	s->records = number(member(o, "records"));
+	s->batches = number(member(o, "batches"));
+	s->bytes = number(member(o, "packed_bytes"));
+	s->missed = number(member(o, "missed"));
+	s->spool_batches = number(member(o, "spool_batches"));
+	s->lost = number(member(o, "lost"));
+	json_object_put(o);
+	return 0;
+}
+
 /* --- rows ---------------------------------------------------------------------------------------
  */
 

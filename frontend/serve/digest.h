@@ -23,6 +23,14 @@ struct digest_summary {
 /* 0, or -errno: -EBADMSG where it is no summary. */
 int digest_summary(struct digest_summary *s, const char *path);
 
+/* What hvtrace ship --summary has. */
+struct digest_shipped {
+	uint64_t records, batches, bytes, missed, spool_batches, lost;
+};
+
+/* The same. */
+int digest_shipped(struct digest_shipped *s, const char *path);
+
 /* A row of hvtrace latency, wakeups or syscalls: its histogram, and what it is of. */
 struct digest_row {
 	char name[LATENCY_NAME_LEN];

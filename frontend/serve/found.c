@@ -99,6 +99,26 @@ static void take_summary(struct round *r)
 		take_release(r, s.release);
 }
 
+/* --- what was shipped ---------------------------------------------------------------------------
+ */
+
+/* Of several servers it is not told which one has taken what. */
+static void take_shipped(struct round *r)
+{
+	const struct option_list *to = &r->conf->c->ship.to;
+	struct metrics_labels labels = {.server = to->nr == 1 ? to->values[0] : "all"};
+	struct digest_shipped s;
+
+	if (!digest_shipped(&s, r->summary)) {
+		metrics_add(r->metrics, METRICS_SHIP_RECORDS, &labels, (double)s.records);
+		metrics_add(r->metrics, METRICS_SHIP_BATCHES, &labels, (double)s.batches);
+		metrics_add(r->metrics, METRICS_SHIP_BYTES, &labels, (double)s.bytes);
+		metrics_add(r->metrics, METRICS_SHIP_LOST_RECORDS, &labels, (double)s.missed);
+	}
+	labels.reason = "delivery";
+	metrics_add(r->metrics, METRICS_SHIP_FAILURES, &labels, r->step.status != 0);
+}
+
 /* --- all ----------------------------------------------------------------------------------------
  */
 
@@ -150,6 +170,8 @@ void found(struct round *r, enum plan_kind kind)
 	take_failure(r, kind);
 	if (kind != PLAN_RECORD && kind != PLAN_SHIP)
 		take_rows(r, family[kind]);
+	if (kind == PLAN_SHIP)
+		take_shipped(r);
 	if (kind == PLAN_IRQS_OFF && threshold && r->longest_ns > (uint64_t)threshold)
 		r->crossed = true;
 }

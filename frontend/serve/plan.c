@@ -180,7 +180,10 @@ static void add_ship(struct plan_words *w, const struct plan *p)
 	add(w, "ship");
 	add_each(w, "to", &c->ship.to);
 	add_option(w, "database", c->ship.database);
-	add_option(w, "spool", c->ship.spool);
+	if (c->ship.spool)
+		add_option(w, "spool", c->ship.spool);
+	else
+		add(w, "--spool=%s/.spool", c->serve.state);
 	add_option(w, "user", c->ship.user);
 	add_option(w, "password-file", c->ship.password_file);
 	if (c->ship.spool_bytes)

@@ -144,6 +144,17 @@ static size_t jobs(const struct daemon *d)
 	return nr;
 }
 
+/* Of those that ship one at a time, which has the spool. */
+static bool may_step(const struct daemon *d, const struct round *r)
+{
+	if (round_has_guest(r))
+		return true;
+	for (size_t i = 0; i < d->nr_rounds && r->kind[r->at] == PLAN_SHIP; i++)
+		if (round_steps(d->round[i]) && d->round[i]->kind[d->round[i]->at] == PLAN_SHIP)
+			return false;
+	return jobs(d) < DAEMON_JOBS;
+}
+
 static bool add_round(struct daemon *d, struct round *r)
 {
 	struct round **more = d->round;
@@ -273,7 +284,7 @@ static void go_on(struct daemon *d, struct round *r, int64_t now_ms)
 		return;
 	if (!round_has_guest(r))
 		let_go(d, r, now_ms);
-	if (!round_is_over(r) && (round_has_guest(r) || jobs(d) < DAEMON_JOBS))
+	if (!round_is_over(r) && may_step(d, r))
 		round_step(r, now_ms);
 }
 

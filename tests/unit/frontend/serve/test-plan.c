@@ -21,7 +21,7 @@
 		.nr = sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)                       \
 	}
 
-static struct serve_config config = {.serve = {.connect = "qemu:///system"},
+static struct serve_config config = {.serve = {.connect = "qemu:///system", .state = "/s"},
 				     .ship = {.database = "db"}};
 
 static void words_are(enum plan_kind kind, const struct config_rule *rule, const char *expected)
@@ -118,8 +118,9 @@ static void test_others(void **state)
 		  "--tracer=preemptoff -- UUID");
 	words_are(PLAN_WAKEUPS, &rule, "hvtrace wakeups --json --limit=8192 -- /s/g/r.dat");
 	words_are(PLAN_SYSCALLS, &rule, "hvtrace syscalls --json --limit=8192 -- /s/g/r.dat");
-	words_are(PLAN_SHIP, &rule,
-		  "hvtrace ship --database=db --guest=--help --summary=/s/sum -- /s/g/r.dat");
+	words_are(
+		PLAN_SHIP, &rule,
+		"hvtrace ship --database=db --spool=/s/.spool --guest=--help --summary=/s/sum -- /s/g/r.dat");
 }
 
 /* Behind its "=" a value is no option, whatever it looks like. */
