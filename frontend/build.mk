@@ -82,6 +82,7 @@ frontend-objs += frontend/dat/dat-meta.o
 frontend-objs += frontend/dat/dat-open.o
 frontend-objs += frontend/dat/dat-options.o
 frontend-objs += frontend/dat/dat-pages.o
+frontend-objs += frontend/dat/dat-parts.o
 frontend-objs += frontend/dat/dat-read.o
 frontend-objs += frontend/dat/dat-shift.o
 frontend-objs += frontend/dat/dat-time.o

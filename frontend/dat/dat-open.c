@@ -184,7 +184,7 @@ static int read_all(struct dat *d)
 	if (!rc)
 		rc = dat_options_apply(d);
 	d->info.formats = d->formats;
-	return rc;
+	return rc ? rc : dat_parts_read(d);
 }
 
 bool dat_is_one(const void *head, size_t len)

@@ -66,6 +66,7 @@ struct dat_tsc2nsec {
 
 struct dat_info {
 	const char *name;	 /* of the file, as it was opened */
+	const char *part;	 /* the guest that dat_choose_part() has chosen; NULL: none */
 	unsigned int version;	 /* 6, 7 */
 	const char *compression; /* "none", "zlib", "zstd" */
 	uint32_t page_size;
@@ -165,6 +166,30 @@ uint64_t dat_shift(const struct dat_shift *shift, unsigned int vcpu, uint64_t ts
  * else, such as counter, and not of boot.
  */
 bool dat_counts_ns(const struct dat_info *info);
+
+/* --- files of several guests, which frontend/join makes --- */
+
+#define DAT_PARTS_MAX 64
+/*
+ * GUEST is the buffer of a guest's top level, GUEST:INSTANCE that of its instance: of names with a
+ * slash trace-cmd shows what is behind it.
+ */
+#define DAT_PART_COLON ':'
+/*
+ * How many guests a file says that it has, of DAT_PARTS_MAX at most; 0: it is of one. It looks at
+ * the last bytes and believes nothing else, so it may be asked outside of a sandbox.
+ */
+unsigned int dat_parts_claimed(int fd);
+/* Once it is open: as many as there are, and what they are called. 0: it is of one. */
+size_t dat_nr_parts(const struct dat *d);
+const char *dat_part(const struct dat *d, size_t i);
+/*
+ * From now on it is as the file of that guest was: its buffers, formats, symbols, tasks, kernel and
+ * trace id are there and no others. For good, and before anything of it is used.
+ */
+void dat_choose_part(struct dat *d, size_t i);
+/* What it is called where there are several: the guest that was chosen, or the file. */
+const char *dat_title(const struct dat *d);
 
 /* The pages of one vCPU, one after another, with one chunk of them in memory. */
 struct dat_pages;

@@ -12,6 +12,18 @@ struct dat_option_row {
 	struct dat_text data;
 };
 
+/* One guest of several, as format.h has it. */
+struct dat_part {
+	const char *name, *uname;
+	uint32_t vcpus, has_trace_id;
+	uint64_t trace_id;
+	uint32_t buffer, nr_buffers;
+	uint32_t stat, nr_stats;
+	struct dat_text kallsyms, printk_formats, cmdlines;
+	uint32_t nr_formats;
+	const uint16_t *formats;
+};
+
 struct dat {
 	int fd;
 	uint64_t file_size;
@@ -24,6 +36,9 @@ struct dat {
 	size_t nr_options, options_room;
 	struct dat_buffer *buffers;
 	size_t nr_buffers, buffers_room;
+	struct dat_part *parts;
+	size_t nr_parts;
+	uint8_t *formats_wanted; /* room for dat_choose_part() */
 	struct dat_block *blocks;
 	uint64_t left;	      /* of DAT_METADATA_MAX */
 	uint64_t chunks_left; /* what all readers of pages together may still take */
@@ -126,6 +141,10 @@ int dat_options_apply(struct dat *d);
 int dat_shift_apply(struct dat *d, const struct dat_text *o);
 /* The clock of a file trace_clock, the one in brackets. */
 void dat_clock_apply(struct dat *d, const struct dat_text *clocks);
+
+/* The guests of a file of several, once all else is read. 0, or a negative errno with a line said.
+ */
+int dat_parts_read(struct dat *d);
 
 /* Another buffer, with nr_vcpus that are all zero. NULL: no memory, which is said. */
 struct dat_buffer *dat_buffer_add(struct dat *d, const char *name, unsigned int nr_vcpus);
