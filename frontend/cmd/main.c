@@ -41,6 +41,7 @@ static const struct command {
 	{"report", cmd_report, "print what is in a trace.dat file"},
 	{"export", cmd_export, "write what is in a trace.dat file for Perfetto and other programs"},
 	{"ship", cmd_ship, "take what is in trace.dat files to ClickHouse"},
+	{"merge", cmd_merge, "join the trace.dat files of several guests into one"},
 	{"repair", cmd_repair, "complete a recording whose hvtrace was killed"},
 	{"serve", cmd_serve, "trace the guests of a host by rules, as a daemon"},
 	{"list", cmd_list, "list the guests of libvirt and those that are traced"},

@@ -98,6 +98,7 @@ static int open_beside(struct target *t, const char *path, const struct stat *ol
 		return fd;
 	if (old->st_mode)
 		fchmod(fd, old->st_mode & 07777);
+	t->fd = fd;
 	t->out = output_open_fd(fd);
 	if (t->out)
 		return 0;

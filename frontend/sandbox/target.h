@@ -15,6 +15,7 @@ struct cancel;
 /* Zero-initialise. */
 struct target {
 	FILE *out;	/* NULL: it is a folder */
+	int fd;		/* beneath out, for who writes at places of it; only of a file beside */
 	int folder;	/* its descriptor, of O_PATH */
 	bool is_beside; /* else it is written as it stands: pipes, devices, links, stdout */
 	bool is_file;	/* that stands, and may have something in it */

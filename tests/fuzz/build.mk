@@ -21,6 +21,7 @@ fuzz-targets += $(O)/tests/fuzz/fuzz-export
 fuzz-targets += $(O)/tests/fuzz/fuzz-filter
 fuzz-targets += $(O)/tests/fuzz/fuzz-fleet
 fuzz-targets += $(O)/tests/fuzz/fuzz-jobs
+fuzz-targets += $(O)/tests/fuzz/fuzz-join
 fuzz-targets += $(O)/tests/fuzz/fuzz-journal
 fuzz-targets += $(O)/tests/fuzz/fuzz-kvm
 fuzz-targets += $(O)/tests/fuzz/fuzz-metrics
@@ -96,6 +97,10 @@ fuzz-export-objs := $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode e
 $(O)/tests/fuzz/fuzz-export: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-export: $(fuzz-export-objs) $(call fuzz-rooms,lib ring)
 $(fuzz-export-objs) $(O)/obj/fuzz/tests/fuzz/fuzz-export.o: | $(export-messages:.c=.h)
+
+$(O)/tests/fuzz/fuzz-join: private LDLIBS += -lcmocka
+$(O)/tests/fuzz/fuzz-join: $(addprefix $(O)/obj/fuzz/,$(filter-out %/join/files.o,$(filter $(foreach r,dat decode join,frontend/$(r)/%.o),$(frontend-objs)))) \
+	$(O)/obj/fuzz/frontend/lib/json.o $(call fuzz-rooms,lib ring)
 
 $(O)/tests/fuzz/fuzz-jobs: private LDLIBS += -lcmocka
 $(O)/tests/fuzz/fuzz-jobs: $(addprefix $(O)/obj/fuzz/,$(filter $(foreach r,dat decode jobs lib report,frontend/$(r)/%.o),$(frontend-objs))) \

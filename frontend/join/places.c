@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* places.c - see places.h */
+#include "frontend/join/places.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* __START_KERNEL_map to MODULES_END of the kernel's asm/page_64_types.h and pgtable_64_types.h. */
+#define TEXT_START UINT64_C(0xffffffff80000000)
+#define TEXT_END   UINT64_C(0xffffffffff000000)
+#define HOLE	   UINT64_C(0xffffff8000000000)
+#define ROOM	   (UINT64_C(4) << 30)
+#define ROOM_OTHER (UINT64_C(2) << 30) /* from there on: other formats */
+#define OTHER_SIZE 8
+
+enum { OTHER_MAX = 1 << 20 };
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+uint64_t place_of(const struct place_move *m, uint64_t addr)
+{
+	const uint64_t *other;
+
+	if (!m->base)
+		return addr;
+	if (addr >= TEXT_START && addr < TEXT_END)
+		return m->base + (addr - TEXT_START);
+	other = m->nr_other ? bsearch(&addr, m->other, m->nr_other, sizeof(*m->other), by_number)
+			    : NULL;
+	return other ? m->base + ROOM_OTHER + (uint64_t)(other - m->other) * OTHER_SIZE : addr;
+}
+
+void place_move_exit(struct place_move *m)
+{
+	free(m->other);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+/* Each line that begins with an address: what stands behind that. 0 or a negative errno. */
+static int each_line(const struct dat_text *text,
+		     int (*see)(void *arg, uint64_t addr, const char *rest, size_t len), void *arg)
+{
+	const char *at = text->text, *end = at ? at + strnlen(at, text->len) : NULL;
+	int rc = 0;
+
+	while (at < end && !rc) {
+		const char *eol = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = eol ? eol : end;
+		char *rest;
+		uint64_t addr;
+
+		errno = 0;
+		addr = strtoull(at, &rest, 16);
+		if (!errno && rest > at && rest < stop)
+			rc = see(arg, addr, rest, (size_t)(stop - rest));
+		at = stop + 1;
+	}
+	return rc;
+}
+
+struct writing {
+	const struct place_move *m;
+	struct text *to;
+	uint64_t last; /* address of a symbol */
+};
+
+/* What is neither text nor a module, such as offsets of variables of each CPU, is not asked for. */
+static int write_symbol(void *arg, uint64_t addr, const char *rest, size_t len)
+{
+	struct writing *w = arg;
+
+	if (addr < TEXT_START || addr >= TEXT_END)
+		return 0;
+	addr = place_of(w->m, addr);
+	text_printf(w->to, "%016" PRIx64 "%.*s\n", addr, (int)len, rest);
+	if (addr > w->last)
+		w->last = addr;
+	return w->to->failed ? -ENOMEM : 0;
+}
+
+static int write_format(void *arg, uint64_t addr, const char *rest, size_t len)
+{
+	const struct writing *w = arg;
+
+	text_printf(w->to, "0x%" PRIx64 "%.*s\n", place_of(w->m, addr), (int)len, rest);
+	return w->to->failed ? -ENOMEM : 0;
+}
+
+static int note_other(void *arg, uint64_t addr, const char *rest, size_t len)
+{
+	struct place_move *m = arg;
+	uint64_t *more;
+
+	(void)rest;
+	(void)len;
+	if ((addr >= TEXT_START && addr < TEXT_END) || m->nr_other == OTHER_MAX)
+		return 0;
+	if (!(m->nr_other & (m->nr_other - 1))) {
+		more = reallocarray(m->other, m->nr_other ? 2 * m->nr_other : 1, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		m->other = more;
+	}
+	m->other[m->nr_other++] = addr;
+	return 0;
+}
+
+/* A line each, also the last one. */
+static int copy(const struct dat_text *from, struct text *to)
+{
+	size_t len = from->text ? strnlen(from->text, from->len) : 0;
+
+	text_add(to, from->text, len);
+	if (len && from->text[len - 1] != '\n')
+		text_putc(to, '\n');
+	return to->failed ? -ENOMEM : 0;
+}
+
+static int write_formats(struct places *p, const struct dat_info *info, const struct place_move *m)
+{
+	struct writing formats = {.m = m, .to = &p->formats};
+
+	return place_moves(m) ? each_line(&info->printk_formats, write_format, &formats)
+			      : copy(&info->printk_formats, &p->formats);
+}
+
+/*
+ * What lies behind the last symbol of all has no name for readers. In a file of several guests
+ * there are others' behind it, and it would get that of the last one before.
+ */
+static int write_symbols(struct places *p, const struct dat_info *info, const struct place_move *m,
+			 struct place_texts *texts)
+{
+	struct writing symbols = {.m = m, .to = &p->symbols};
+	int rc = place_moves(m) ? each_line(&info->kallsyms, write_symbol, &symbols)
+				: copy(&info->kallsyms, &p->symbols);
+
+	texts->symbols_len = p->symbols.len - texts->symbols;
+	if (symbols.last)
+		text_printf(&p->symbols, "%016" PRIx64 " t [unknown]\n", symbols.last + 1);
+	return p->symbols.failed ? -ENOMEM : rc;
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+static uint64_t sum_of(uint64_t h, const struct dat_text *text)
+{
+	for (size_t i = 0; i < text->len; i++)
+		h = (h ^ (uint8_t)text->text[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+	return h;
+}
+
+/* The number of the place of who says the same, or of a new one. */
+static size_t find_place(const struct places *p, const struct place *place)
+{
+	size_t i = 0;
+
+	while (i < p->nr && (p->place[i].sum != place->sum || p->place[i].len != place->len))
+		i++;
+	return i;
+}
+
+static int prepare_move(struct place_move *m, size_t nr, const struct dat_info *info)
+{
+	int rc;
+
+	if (!nr)
+		return 0;
+	m->base = HOLE + (nr - 1) * ROOM;
+	rc = each_line(&info->printk_formats, note_other, m);
+	if (m->nr_other)
+		qsort(m->other, m->nr_other, sizeof(*m->other), by_number);
+	return rc;
+}
+
+int places_add(struct places *p, const struct dat_info *info, struct place_texts *texts,
+	       struct place_move *m)
+{
+	const uint64_t sum = sum_of(sum_of(UINT64_C(0xcbf29ce484222325), &info->kallsyms),
+				    &info->printk_formats);
+	struct place place = {.sum = sum, .len = info->kallsyms.len + info->printk_formats.len};
+	size_t nr = find_place(p, &place);
+	int rc;
+
+	*m = (struct place_move){0};
+	rc = prepare_move(m, nr, info);
+	if (rc || nr < p->nr) {
+		*texts = p->place[nr].texts;
+		return rc;
+	}
+	place.texts.symbols = p->symbols.len;
+	place.texts.formats = p->formats.len;
+	rc = write_symbols(p, info, m, &place.texts);
+	if (!rc)
+		rc = write_formats(p, info, m);
+	place.texts.formats_len = p->formats.len - place.texts.formats;
+	p->place[p->nr++] = place;
+	*texts = place.texts;
+	return rc;
+}
+
+void places_exit(struct places *p)
+{
+	text_free(&p->symbols);
+	text_free(&p->formats);
+}
