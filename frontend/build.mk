@@ -30,6 +30,7 @@ frontend-objs += frontend/cmd/candidates.o
 frontend-objs += frontend/cmd/check-host.o
 frontend-objs += frontend/cmd/complete.o
 frontend-objs += frontend/cmd/crash-line.o
+frontend-objs += frontend/cmd/dat-choice.o
 frontend-objs += frontend/cmd/dat-file.o
 frontend-objs += frontend/cmd/early-kernel.o
 frontend-objs += frontend/cmd/events-list.o

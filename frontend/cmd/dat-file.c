@@ -3,12 +3,14 @@
 #include "frontend/cmd/dat-file.h"
 
 #include "frontend/cmd/crash-line.h"
+#include "frontend/cmd/dat-choice.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/output.h"
 #include "frontend/sandbox/sandbox.h"
 #include "guestsym/guestsym.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -170,23 +172,22 @@ static void open_output(struct dat_file *f)
 			 out ? out : "to standard output", strerror(-rc));
 }
 
-static size_t find_buffer(struct dat_file *f)
+/* False: one line says what is wrong. */
+static bool choose(struct dat_file *f)
 {
 	const char *name = f->opt->buffer;
-	char hint[NEAREST_LEN * 2];
-	struct nearest near;
 
-	if (!name)
-		return RECORDS_ALL;
-	nearest_begin(&near, name);
-	for (size_t i = 0; i < dat_nr_buffers(f->dat); i++) {
-		if (!strcmp(dat_buffer(f->dat, i)->name, name))
-			return i;
-		nearest_try(&near, dat_buffer(f->dat, i)->name);
-	}
-	snprintf(f->err, sizeof(f->err), "%s: it has no buffer %s%s", dat_info(f->dat)->name, name,
-		 nearest_hint(&near, "", hint, sizeof(hint)));
-	return 0;
+	f->buffer = RECORDS_ALL;
+	if (f->part >= (int)dat_nr_parts(f->dat))
+		snprintf(f->err, sizeof(f->err), "%s: it lies: it says that it has more guests",
+			 dat_info(f->dat)->name);
+	else if (f->part >= 0)
+		dat_choose_part(f->dat, (size_t)f->part);
+	else if (!f->opt->as_it_is)
+		dat_choice(f->dat, name, &f->buffer, f->err, sizeof(f->err));
+	if (f->opt->top && f->buffer == RECORDS_ALL)
+		f->buffer = 0;
+	return !*f->err;
 }
 
 static void show_progress(void *arg, const struct records_progress *p)
@@ -196,16 +197,14 @@ static void show_progress(void *arg, const struct records_progress *p)
 
 static void open_records(struct dat_file *f)
 {
-	size_t buffer = find_buffer(f);
-
-	if (*f->err || formats_load(f->formats, dat_info(f->dat), f->err, sizeof(f->err)) ||
+	if (!choose(f) || formats_load(f->formats, dat_info(f->dat), f->err, sizeof(f->err)) ||
 	    !read_range(f))
 		return;
 	f->select = select_new(&f->wanted, f->dat, f->formats, f->err, sizeof(f->err));
 	f->unwanted = !f->select;
 	if (f->unwanted)
 		return;
-	f->records = records_open(f->dat, buffer);
+	f->records = records_open(f->dat, f->buffer);
 	if (!f->records) {
 		snprintf(f->err, sizeof(f->err), "no memory");
 		return;
@@ -269,21 +268,95 @@ static void check_events(struct dat_file *files)
 				 opt->events.values[i]);
 }
 
-static void open_all(struct dat_file *files, const char *const *paths, size_t nr,
-		     const struct formats_config *plugins)
+static struct dat_file *add_file(struct dat_file *files, size_t *nr, const char *path,
+				 const struct dat_file_options *opt)
 {
-	int fds[DAT_FILES_MAX];
+	struct dat_file *f = &files[(*nr)++];
 
-	for (size_t i = 0; i < nr; i++) {
-		fds[i] = open_file(&files[i], paths[i], plugins);
-		if (*files[i].err)
+	*f = (struct dat_file){
+		.opt = opt,
+		.path = path,
+		.part = -1,
+		.target = {.folder = -1},
+		.wanted =
+			{
+				.cpus = opt->cpus,
+				.pids = list_of(&opt->pids),
+				.comms = list_of(&opt->comms),
+				.events = list_of(&opt->events),
+				.functions = list_of(&opt->functions),
+				.filters = list_of(&opt->filters),
+			},
+	};
+	return f;
+}
+
+/* How many guests it is to be taken apart into. */
+static unsigned int parts_of(const struct dat_file_options *opt, int fd)
+{
+	return opt->buffer || opt->top || opt->as_it_is ? 0 : dat_parts_claimed(fd);
+}
+
+/* The file that was added last, and once more for each further guest in it. */
+static void open_parts(struct dat_file *files, size_t *nr, int *fds,
+		       const struct formats_config *plugins)
+{
+	struct dat_file *first = &files[*nr - 1], *f;
+	const int fd = open_file(first, first->path, plugins);
+	unsigned int parts;
+
+	fds[*nr - 1] = fd;
+	parts = *first->err ? 0 : parts_of(first->opt, fd);
+	if (parts)
+		first->part = 0;
+	for (unsigned int i = 1; i < parts && !*first->err; i++) {
+		if (*nr == DAT_FILES_MAX) {
+			snprintf(first->err, sizeof(first->err),
+				 "%s: with its guests there are more than %d files", first->path,
+				 DAT_FILES_MAX);
 			return;
+		}
+		f = add_file(files, nr, first->path, first->opt);
+		f->part = (int)i;
+		f->to_file = first->to_file;
+		meter_begin(&f->meter, f->path, "records");
+		f->formats = formats_new(plugins);
+		fds[*nr - 1] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (!f->formats || fds[*nr - 1] < 0)
+			snprintf(first->err, sizeof(first->err), "no memory");
 	}
+}
+
+/* Before that nobody knows how many there are. */
+static void open_paths(struct dat_file *files, const char *const *paths, size_t *nr, int *fds,
+		       const struct dat_file_options *opt, const struct formats_config *plugins)
+{
+	const size_t nr_paths = *nr;
+	bool failed = false;
+
+	*nr = 0;
+	for (size_t i = 0; i < nr_paths && !failed; i++) {
+		struct dat_file *f;
+
+		if (*nr == DAT_FILES_MAX) {
+			snprintf(files->err, sizeof(files->err),
+				 "%s: with the guests of others there are more than %d files",
+				 paths[i], DAT_FILES_MAX);
+			return;
+		}
+		f = add_file(files, nr, paths[i], opt);
+		open_parts(files, nr, fds, plugins);
+		failed = *f->err;
+	}
+}
+
+static void open_all(struct dat_file *files, size_t nr, const int *fds)
+{
 	open_output(files);
 	if (*files->err || confine(files))
 		return;
 	for (size_t i = 0; i < nr; i++)
-		read_file(&files[i], fds[i], paths[i]);
+		read_file(&files[i], fds[i], files[i].path);
 	forgive(files, nr);
 	check_events(files);
 }
@@ -299,44 +372,38 @@ static bool tell_error(const struct dat_file *files, size_t nr)
 	return false;
 }
 
-bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
+bool dat_files_open(struct dat_file *files, const char *const *paths, size_t *nr,
 		    const struct dat_file_options *opt, const struct formats_config *plugins)
 {
-	bool *known = nr > 1 && opt->events.nr ? calloc(opt->events.nr, sizeof(*known)) : NULL;
-	int rc;
+	bool *known = NULL;
+	int fds[DAT_FILES_MAX], rc;
 
-	for (size_t i = 0; i < nr; i++)
-		files[i] = (struct dat_file){
-			.opt = opt,
-			.target = {.folder = -1},
-			.wanted =
-				{
-					.cpus = opt->cpus,
-					.pids = list_of(&opt->pids),
-					.comms = list_of(&opt->comms),
-					.events = list_of(&opt->events),
-					.known = known,
-					.functions = list_of(&opt->functions),
-					.filters = list_of(&opt->filters),
-				},
-		};
-	open_all(files, paths, nr, plugins);
+	open_paths(files, paths, nr, fds, opt, plugins);
+	if (tell_error(files, *nr))
+		return false;
+	if (*nr > 1 && opt->events.nr)
+		known = calloc(opt->events.nr, sizeof(*known));
+	for (size_t i = 0; i < *nr; i++)
+		files[i].wanted.known = known;
+	open_all(files, *nr, fds);
 	free(known);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < *nr; i++)
 		files[i].wanted.known = NULL;
-	if (tell_error(files, nr))
+	if (tell_error(files, *nr))
 		return false;
 	rc = target_begin(&files->target);
 	if (rc)
 		snprintf(files->err, sizeof(files->err), "%s: it cannot be emptied: %s", opt->out,
 			 strerror(-rc));
-	return !tell_error(files, nr);
+	return !tell_error(files, *nr);
 }
 
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
 		   const struct formats_config *plugins)
 {
-	return dat_files_open(f, &path, 1, opt, plugins);
+	size_t nr = 1;
+
+	return dat_files_open(f, &path, &nr, opt, plugins);
 }
 
 /* --- the end -----------------------------------------------------------------------------------

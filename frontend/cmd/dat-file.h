@@ -18,6 +18,8 @@ struct dat_file_options {
 	struct option_list pids, comms, events, functions, filters;
 	const char *cpus, *from, *until, *buffer, *out;
 	bool no_sandbox;
+	bool top;	/* where no buffer is named, only the top level's */
+	bool as_it_is;	/* a file of several guests is not taken apart */
 	bool temporary; /* once it is open it goes, and the directory that it is in */
 	bool folder;	/* out is one; it is given */
 };
@@ -35,8 +37,8 @@ struct dat_file_options {
 		OPT_STRING(0, "from", &(opt)->from, "TIME",                                        \
 			   "events from then on, as printed: 12.345678"),                          \
 		OPT_STRING(0, "until", &(opt)->until, "TIME", "events until then"),                \
-		OPT_STRING_OF("buffer", 0, "buffer", &(opt)->buffer, "NAME",                       \
-			      "events of this instance's buffer"),                                 \
+		OPT_STRING_OF("buffer", 'I', "buffer", &(opt)->buffer, "NAME",                     \
+			      "events of this instance's buffer, or of this guest"),               \
 		OPT_LIST_OF("recorded-event", 'F', "filter", &(opt)->filters, "FILTER",            \
 			    "EVENT:EXPRESSION, as trace-cmd report -F; may be repeated"),          \
 		OPT_FLAG(0, "no-sandbox", &(opt)->no_sandbox,                                      \
@@ -48,11 +50,14 @@ void dat_file_options_free(struct dat_file_options *opt);
 /* What is open while it is read; out first. */
 struct dat_file {
 	const struct dat_file_options *opt;
+	const char *path;
 	struct target target;
 	FILE *out;  /* the target's */
 	bool whole; /* all is in it */
 	struct formats *formats;
 	struct dat *dat;
+	int part;      /* the number of its guest, where all of a file of several are wanted; -1 */
+	size_t buffer; /* of the records, or RECORDS_ALL */
 	struct records *records;
 	struct select *select;
 	struct select_config wanted;
@@ -71,8 +76,12 @@ struct dat_file {
  */
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
 		   const struct formats_config *plugins);
-/* The same of several, whose events are for the output of the first one. */
-bool dat_files_open(struct dat_file *files, const char *const *paths, size_t nr,
+/*
+ * The same of *nr, whose events are for the output of the first one. Of a file of several guests,
+ * of which none is named, each is one of files, DAT_FILES_MAX at most, and *nr is how many there
+ * are.
+ */
+bool dat_files_open(struct dat_file *files, const char *const *paths, size_t *nr,
 		    const struct dat_file_options *opt, const struct formats_config *plugins);
 /*
  * All events were read, and written, as far as they could be: say what was not all there. The exit

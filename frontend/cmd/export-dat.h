@@ -9,10 +9,9 @@
 /* False: this build cannot write it, which a line on stderr has said. */
 bool export_dat_check(const struct export_format *format);
 /*
- * From a file, or a guest's and its host's, to where the options say. The exit status; what is
+ * From the files of guests, and of their host, to where the options say. The exit status; what is
  * missing in it is said on stderr.
  */
-#define EXPORT_DAT_FILES 2
 int export_dat(const struct export_format *format, const struct dat_file_options *opt,
 	       const char *const *paths, size_t nr);
 

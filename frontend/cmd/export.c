@@ -13,7 +13,9 @@ struct export_options {
 
 static const char about[] =
 	"Writes what is in FILE, a trace.dat file of trace-cmd or of hvtrace's own, for other programs.\n"
-	"HOST-FILE is what --host-events has recorded beside it: what the host did with the vCPUs.\n"
+	"HOST-FILE is what --host-events has recorded beside it: what the host did with the vCPUs. Files\n"
+	"of several guests, and one that hvtrace merge has made of such, go together as perfetto, csv and\n"
+	"json.\n"
 	"Of the events only those are written that all options want, as with hvtrace report.\n"
 	"FORMAT is one of";
 
@@ -63,10 +65,11 @@ int cmd_export(int argc, char **argv)
 	};
 	char text[2048];
 	const struct option_usage usage = {
-		"hvtrace export --to FORMAT [OPTION]... FILE [HOST-FILE]",
+		"hvtrace export --to FORMAT [OPTION]... FILE... [HOST-FILE]",
 		text,
 		"hvtrace export --to perfetto trace.dat -o trace.perfetto-trace\n"
-		"hvtrace export --to perfetto guest1.dat guest1-host.dat -o both.perfetto-trace",
+		"hvtrace export --to perfetto guest1.dat guest1-host.dat -o both.perfetto-trace\n"
+		"hvtrace export --to perfetto web.dat db.dat -o all.perfetto-trace",
 	};
 	int first, status = EXIT_USAGE;
 
@@ -74,10 +77,10 @@ int cmd_export(int argc, char **argv)
 	first = options_parse(argc, argv, rows, &usage);
 	if (first == OPTIONS_HELP)
 		status = EXIT_OK;
-	else if (first >= 0 && (argc == first || argc - first > EXPORT_DAT_FILES))
+	else if (first >= 0 && (argc == first || argc - first > DAT_FILES_MAX))
 		fprintf(stderr,
-			"hvtrace: export takes one trace.dat file, or a guest's and its host's "
-			"(hvtrace export --help)\n");
+			"hvtrace: export takes trace.dat files, %d at most (hvtrace export --help)\n",
+			DAT_FILES_MAX);
 	else if (first >= 0 && check(&opt))
 		status = export_dat(opt.format, &opt.file, (const char *const *)&argv[first],
 				    (size_t)(argc - first));

@@ -137,15 +137,10 @@ static void tell(const struct job_result *r, const char *path)
 }
 
 /* From the first record on. NULL: no memory. */
-static struct records *again(struct dat_file *f, const struct dat_file_options *opt)
+static struct records *again(struct dat_file *f)
 {
-	size_t buffer = 0;
-
-	while (buffer + 1 < dat_nr_buffers(f->dat) &&
-	       strcmp(dat_buffer(f->dat, buffer)->name, opt->buffer) != 0)
-		buffer++;
 	records_close(f->records);
-	f->records = records_open(f->dat, buffer);
+	f->records = records_open(f->dat, f->buffer);
 	if (f->records)
 		records_select(f->records, select_wants, f->select);
 	return f->records;
@@ -167,7 +162,7 @@ static int read_records(const struct doing *d, struct dat_file *f, struct job_re
 	if (rc || r->report.nr || !d->what->other)
 		return rc;
 	job_result_free(r);
-	in.records = again(f, f->opt);
+	in.records = again(f);
 	if (in.records)
 		return job_read(d->what->other, &in, &cfg, r);
 	*r = (struct job_result){0};
@@ -206,8 +201,7 @@ static int read_file(struct doing *d, struct recording *rec)
 	int status = EXIT_FAILED;
 
 	file.temporary = rec->temporary;
-	if (!file.buffer)
-		file.buffer = ""; /* the top level's */
+	file.top = true;
 	d->blocks = output_is_utf8();
 	output_paint(d->opt->json || d->opt->folded ? PAINT_NOTHING : PAINT_WINDOWS);
 	d->svg = d->opt->svg ? output_open(d->opt->svg, NULL) : NULL;

@@ -52,8 +52,8 @@ struct job_options {
 		OPT_STRING(0, "from", &(opt)->file.from, "TIME",                                   \
 			   "of FILE: events from then on, as printed: 12.345678"),                 \
 		OPT_STRING(0, "until", &(opt)->file.until, "TIME", "of FILE: events until then"),  \
-		OPT_STRING(0, "buffer", &(opt)->file.buffer, "NAME",                               \
-			   "of FILE: events of this instance's buffer"),                           \
+		OPT_STRING('I', "buffer", &(opt)->file.buffer, "NAME",                             \
+			   "of FILE: events of this instance's buffer, or of this guest"),         \
 		OPT_FLAG(0, "no-sandbox", &(opt)->file.no_sandbox,                                 \
 			 "keep all rights; for debugging hvtrace"),                                \
 		OPT_COLOR

@@ -26,7 +26,7 @@ static void show(void *arg, unsigned int percent)
 static bool is_whole(const char *file)
 {
 	const struct formats_config no_plugins = {.no_plugins = true};
-	const struct dat_file_options opt = {.cpus = NULL};
+	const struct dat_file_options opt = {.as_it_is = true};
 	struct dat_file f;
 	bool whole = dat_file_open(&f, file, &opt, &no_plugins);
 

@@ -48,8 +48,8 @@ static void print_events_json(struct report *r)
 	const struct several_file *f;
 
 	while (!ferror(r->out) && (f = several_next(r->in, r->nr)))
-		print_json(f->dat, f->formats, r->nr_files > 1 ? dat_info(f->dat)->name : NULL,
-			   f->next, r->out);
+		print_json(f->dat, f->formats, r->nr_files > 1 ? dat_title(f->dat) : NULL, f->next,
+			   r->out);
 }
 
 struct count {
@@ -116,7 +116,7 @@ static void report_each(struct report *r)
 		const struct dat_file *f = &r->file[i];
 
 		if (r->nr_files > 1 && !r->opt->json)
-			fprintf(r->out, "%s:\n", dat_info(f->dat)->name);
+			fprintf(r->out, "%s:\n", dat_title(f->dat));
 		if (r->opt->stat) {
 			fprintf(r->out, "cpus=%u\n", dat_buffer(f->dat, 0)->cpus);
 			print_stat(f->dat, r->out);
@@ -196,18 +196,21 @@ static int report_checked(const struct report_options *opt, const char *const *p
 		.options = opt->plugin_options.values,
 		.nr_options = opt->plugin_options.nr,
 	};
-	struct report r = {.opt = opt, .nr_files = nr};
+	struct report r = {.opt = opt};
 	int status = EXIT_FAILED;
 
-	r.file = calloc(nr, sizeof(*r.file));
-	r.in = calloc(nr, sizeof(*r.in));
+	/* One of several guests becomes several. */
+	r.file = calloc(DAT_FILES_MAX, sizeof(*r.file));
+	r.in = calloc(DAT_FILES_MAX, sizeof(*r.in));
 	if (!opt->json && !opt->list && !opt->stat)
 		output_paint(PAINT_TRACE);
 	if (!r.file || !r.in) {
 		fprintf(stderr, "hvtrace: no memory\n");
 	} else {
-		if (dat_files_open(r.file, paths, nr, &opt->file, &plugins))
+		if (dat_files_open(r.file, paths, &nr, &opt->file, &plugins)) {
+			r.nr_files = nr;
 			status = report_opened(&r);
+		}
 		for (size_t i = 0; i < nr; i++)
 			status = dat_file_close(&r.file[i], status);
 	}
@@ -296,7 +299,7 @@ int cmd_report(int argc, char **argv)
 	} else if ((opt.stat || opt.html) && (opt.json + opt.list + opt.stat + !!opt.html > 1)) {
 		fprintf(stderr,
 			"hvtrace: --stat and --html go with no other form, neither --json nor --list\n");
-	} else if (opt.html && first >= 0 && argc - first > EXPORT_DAT_FILES) {
+	} else if (opt.html && first >= 0 && argc - first > 2) {
 		fprintf(stderr, "hvtrace: --html: a page is of one guest, and of its host\n");
 	} else if (opt.html && first >= 0) {
 		status =

@@ -2,6 +2,8 @@
 /* source-dat.c - the calls of function_graph in a trace.dat file, or in a recording. */
 #include "frontend/cmd/source-dat.h"
 
+#include "frontend/cmd/dat-choice.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,18 +98,6 @@ static void find_format(struct source_dat *s, struct graph_format *f, const char
 		f->event = NULL;
 }
 
-static size_t find_buffer(struct source_dat *s, const char *instance)
-{
-	for (size_t i = 0; instance && i < dat_nr_buffers(s->dat); i++)
-		if (!strcmp(dat_buffer(s->dat, i)->name, instance))
-			return i;
-	if (instance)
-		snprintf(s->err, sizeof(s->err), "%s: it has no instance %s", s->path, instance);
-	else if (!dat_nr_buffers(s->dat))
-		snprintf(s->err, sizeof(s->err), "%s: it has no records", s->path);
-	return 0;
-}
-
 static void put_word(const struct source_dat *s, enum dat_uname_word which, char *to, size_t size)
 {
 	size_t len;
@@ -116,15 +106,23 @@ static void put_word(const struct source_dat *s, enum dat_uname_word which, char
 	snprintf(to, size, "%.*s", word ? (int)len : 0, word ? word : "");
 }
 
+/* The top level's, where no instance is named. */
+static bool choose(struct source_dat *s, const char *instance, size_t *buffer)
+{
+	if (!dat_nr_buffers(s->dat))
+		snprintf(s->err, sizeof(s->err), "%s: it has no records", s->path);
+	else if (dat_choice(s->dat, instance, buffer, s->err, sizeof(s->err)) &&
+		 *buffer == RECORDS_ALL)
+		*buffer = 0;
+	return !*s->err;
+}
+
 static int open_all(struct source_dat *s, const char *instance)
 {
 	size_t buffer;
 
 	s->dat = dat_open(s->path, s->err, sizeof(s->err));
-	if (!s->dat || load_formats(s))
-		return -1;
-	buffer = find_buffer(s, instance);
-	if (*s->err)
+	if (!s->dat || !choose(s, instance, &buffer) || load_formats(s))
 		return -1;
 	find_format(s, &s->entry, "funcgraph_entry");
 	find_format(s, &s->exit, "funcgraph_exit");

@@ -66,6 +66,11 @@ static void csv_free(void *self)
 	free(c);
 }
 
+static bool tells_file(const struct export_input *in)
+{
+	return in->host.dat || in->machine;
+}
+
 static void *csv_begin(struct export *x)
 {
 	struct csv *c = calloc(1, sizeof(*c));
@@ -75,8 +80,9 @@ static void *csv_begin(struct export *x)
 	c->x = x;
 	c->ns = dat_counts_ns(dat_info(x->in->dat));
 	trace_seq_init(&c->info);
-	fprintf(x->out, "time,cpu,pid,comm,buffer,system,event,lost,info%s\n",
-		x->in->host.dat ? ",file" : "");
+	if (x->in->machine <= 1)
+		fprintf(x->out, "time,cpu,pid,comm,buffer,system,event,lost,info%s\n",
+			tells_file(x->in) ? ",file" : "");
 	return c;
 }
 
@@ -106,8 +112,8 @@ static void put_event(struct csv *c, const struct export_file *in, const struct 
 		print_info(in->formats, ev, &c->info);
 		put_text(c->info.buffer, c->info.len, out);
 	}
-	if (c->x->in->host.dat)
-		put_name(dat_info(in->dat)->name, out);
+	if (tells_file(c->x->in))
+		put_name(dat_title(in->dat), out);
 	putc('\n', out);
 }
 
@@ -124,7 +130,9 @@ static void csv_host_event(void *self, const struct decode_event *ev)
 {
 	struct csv *c = self;
 
-	put_event(c, &c->x->in->host, ev);
+	/* Once, whose host it may be. */
+	if (c->x->in->machine <= 1)
+		put_event(c, &c->x->in->host, ev);
 }
 
 static void csv_end(void *self)
@@ -135,6 +143,7 @@ static void csv_end(void *self)
 const struct export_format export_csv = {
 	.name = "csv",
 	.about = "a line of values for each event, for tables (RFC 4180)",
+	.several = true,
 	.begin = csv_begin,
 	.event = csv_event,
 	.host_event = csv_host_event,

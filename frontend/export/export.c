@@ -5,6 +5,7 @@
 #include "frontend/decode/several.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct export_format *const formats[] = {
@@ -47,6 +48,11 @@ bool export_takes_host(const struct export_format *format)
 	return format->host_event;
 }
 
+bool export_takes_several(const struct export_format *format)
+{
+	return format->several;
+}
+
 bool export_is_folder(const struct export_format *format)
 {
 	return format->folder;
@@ -67,28 +73,52 @@ static bool is_broken(const struct export *x)
 	return x->failed || x->error || (x->out && ferror_unlocked(x->out));
 }
 
-static void write_events(struct export *x, const struct export_format *format, void *self)
+/* A guest of those that are exported. */
+struct guest {
+	struct export x;
+	void *self;
+};
+
+struct run {
+	const struct export_format *format;
+	struct guest *guest;
+	size_t nr;
+	struct several_file *file; /* the guests', and behind them their host's */
+	size_t nr_files;
+};
+
+static bool is_any_broken(const struct run *r)
 {
-	const struct export_input *in = x->in;
-	struct several_file files[] = {
-		{.dat = in->dat, .records = in->records, .formats = in->formats},
-		{.dat = in->host.dat, .records = in->host.records, .formats = in->host.formats},
-	};
-	void (*host_event)(void *, const struct decode_event *) =
-		in->host.records ? format->host_event : NULL;
-	const size_t nr = host_event ? 2 : 1;
+	for (size_t i = 0; i < r->nr; i++)
+		if (is_broken(&r->guest[i].x))
+			return true;
+	return false;
+}
+
+/* All of them have it. */
+static void host_event(const struct run *r, const struct decode_event *ev)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->guest[i].x.in->host.dat)
+			r->format->host_event(r->guest[i].self, ev);
+}
+
+static void write_events(struct run *r)
+{
 	const struct several_file *f;
 	uint64_t last = 0;
 
-	while (!is_broken(x) && (f = several_next(files, nr))) {
+	while (!is_any_broken(r) && (f = several_next(r->file, r->nr_files))) {
 		struct decode_event ev = *f->next;
+		size_t i = (size_t)(f - r->file);
+		struct guest *g = &r->guest[i < r->nr ? i : 0];
 
-		x->result.events++;
-		put_right(x, &ev, &last);
-		if (f != files && host_event)
-			host_event(self, &ev);
+		g->x.result.events++;
+		put_right(&g->x, &ev, &last);
+		if (i < r->nr)
+			r->format->event(g->self, &ev);
 		else
-			format->event(self, &ev);
+			host_event(r, &ev);
 	}
 }
 
@@ -102,19 +132,85 @@ bool export_is_host(const struct dat *host, const struct dat *guest)
 	return false;
 }
 
+static void find_files(struct run *r, const struct export_input *in)
+{
+	const struct export_file *host = NULL;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		r->file[r->nr_files++] = (struct several_file){
+			.dat = in[i].dat, .records = in[i].records, .formats = in[i].formats};
+		if (in[i].host.records)
+			host = &in[i].host;
+	}
+	if (host && r->format->host_event)
+		r->file[r->nr_files++] = (struct several_file){
+			.dat = host->dat, .records = host->records, .formats = host->formats};
+}
+
+static int begin_all(struct run *r, const struct export_input *in, FILE *out)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		r->guest[i].x = (struct export){.in = &in[i], .out = out};
+		r->guest[i].self = r->format->begin(&r->guest[i].x);
+		if (!r->guest[i].self)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void add_result(struct export_result *to, const struct export_result *r)
+{
+	to->events += r->events;
+	to->unbegun += r->unbegun;
+	to->unended += r->unended;
+	to->late += r->late;
+	to->left_out += r->left_out;
+}
+
+/* What has gone wrong with the first of them. */
+static int end_all(struct run *r, bool begun, struct export_result *result)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->nr && r->guest[i].self; i++) {
+		struct guest *g = &r->guest[i];
+
+		if (begun)
+			r->format->end(g->self);
+		r->format->free(g->self);
+		add_result(result, &g->x.result);
+		if (!rc)
+			rc = g->x.failed ? -ENOMEM : g->x.error;
+	}
+	return rc;
+}
+
+int export_write_several(const struct export_format *format, const struct export_input *in,
+			 size_t nr, FILE *out, struct export_result *result)
+{
+	struct run r = {
+		.format = format,
+		.guest = calloc(nr, sizeof(*r.guest)),
+		.nr = nr,
+		.file = calloc(nr + 1, sizeof(*r.file)),
+	};
+	int rc = r.guest && r.file ? begin_all(&r, in, out) : -ENOMEM, ended;
+
+	*result = (struct export_result){0};
+	if (!rc) {
+		find_files(&r, in);
+		write_events(&r);
+	}
+	ended = r.guest ? end_all(&r, !rc, result) : 0;
+	if (!rc && out)
+		fflush(out);
+	free(r.guest);
+	free(r.file);
+	return rc ? rc : ended;
+}
+
 int export_write(const struct export_format *format, const struct export_input *in, FILE *out,
 		 struct export_result *result)
 {
-	struct export x = {.in = in, .out = out};
-	void *self = format->begin(&x);
-
-	if (!self)
-		return -ENOMEM;
-	write_events(&x, format, self);
-	format->end(self);
-	format->free(self);
-	if (out)
-		fflush(out);
-	*result = x.result;
-	return x.failed ? -ENOMEM : x.error;
+	return export_write_several(format, in, 1, out, result);
 }

@@ -28,7 +28,9 @@ struct export_input {
 	struct records *records;
 	const char *folder; /* that is made for what formats that have one write */
 	struct export_file
-		host; /* of the same time, by the host's times; dat NULL: there is none */
+		host;	      /* of the same time, by the host's times; dat NULL: there is none */
+	unsigned int machine; /* of several guests, from 1 on; 0: it is the only one */
+	const char *title;    /* of several, what it is called */
 };
 
 /* Whether a file is that of another one's host. */
@@ -57,6 +59,9 @@ bool export_is_binary(const struct export_format *format);
 /* Whether it has a place for a host's events; else they are not read. */
 bool export_takes_host(const struct export_format *format);
 
+/* Whether it has a place for several guests. */
+bool export_takes_several(const struct export_format *format);
+
 /* It has many files, in a folder. */
 bool export_is_folder(const struct export_format *format);
 /*
@@ -65,5 +70,10 @@ bool export_is_folder(const struct export_format *format);
  */
 int export_write(const struct export_format *format, const struct export_input *in, FILE *out,
 		 struct export_result *result);
+/* The same of several guests, nr of them, in one; all times are of one axis, and all hosts the
+ * same.
+ */
+int export_write_several(const struct export_format *format, const struct export_input *in,
+			 size_t nr, FILE *out, struct export_result *result);
 
 #endif

@@ -12,7 +12,7 @@ static void *json_begin(struct export *x)
 static void json_event(void *self, const struct decode_event *ev)
 {
 	struct export *x = self;
-	const char *file = x->in->host.dat ? dat_info(x->in->dat)->name : NULL;
+	const char *file = x->in->host.dat || x->in->machine ? dat_title(x->in->dat) : NULL;
 
 	print_json(x->in->dat, x->in->formats, file, ev, x->out);
 }
@@ -22,7 +22,9 @@ static void json_host_event(void *self, const struct decode_event *ev)
 	struct export *x = self;
 	const struct export_file *host = &x->in->host;
 
-	print_json(host->dat, host->formats, dat_info(host->dat)->name, ev, x->out);
+	/* Once, whose host it may be. */
+	if (x->in->machine <= 1)
+		print_json(host->dat, host->formats, dat_title(host->dat), ev, x->out);
 }
 
 static void json_end(void *self)
@@ -33,6 +35,7 @@ static void json_end(void *self)
 const struct export_format export_json = {
 	.name = "json",
 	.about = "an object of JSON in a line for each event",
+	.several = true,
 	.begin = json_begin,
 	.event = json_event,
 	.host_event = json_host_event,

@@ -20,6 +20,11 @@ struct export_format {
 	const char *about;
 	bool binary;
 	bool folder; /* it writes to in->folder, and not to out */
+	/*
+	 * Several guests have a place in it: all of what is below is called for each of them, in
+	 * the order of times, with an export of its own.
+	 */
+	bool several;
 	/* NULL, or what is missing to write it, once looked for; such a function is not needed. */
 	const char *(*missing)(void);
 	/* Writes what comes first. What it gives is handed to the others; NULL: no memory. */

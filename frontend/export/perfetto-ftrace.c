@@ -35,6 +35,7 @@ struct plan {
 
 struct bundles {
 	struct formats *formats;
+	uint32_t machine;
 	FILE *out;
 	struct plan *plan; /* by id */
 	struct texts texts;
@@ -217,13 +218,14 @@ static void add_generic(struct bundles *b, const struct plan *p, const struct de
 /* --- bundles -----------------------------------------------------------------------------------
  */
 
-struct bundles *bundles_new(struct formats *f, FILE *out)
+struct bundles *bundles_new(struct formats *f, uint32_t machine, FILE *out)
 {
 	struct bundles *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return NULL;
 	b->formats = f;
+	b->machine = machine;
 	b->out = out;
 	b->plan = calloc(IDS, sizeof(*b->plan));
 	b->texts.buf = malloc(TEXT_MAX * VALUES_MAX);
@@ -269,7 +271,7 @@ static void write_bundle(struct bundles *b, unsigned int cpu)
 	bundle.has_lost_events = bundle.lost_events = b->lost[cpu];
 	if (at)
 		text_end(t, (const char *)at + pf__ftrace_event_bundle__pack(&bundle, at));
-	packet_write_packed(FIELD_BUNDLE, t, b->out);
+	packet_write_packed(FIELD_BUNDLE, t, b->machine, b->out);
 	b->lost[cpu] = b->is_waiting[cpu] = false;
 	/* There may be thousands of vCPUs. */
 	text_free(t);

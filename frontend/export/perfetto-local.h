@@ -16,16 +16,20 @@
 
 /* A file is one message Trace; its packets stand in it one behind the other. */
 void packet_write(const Pf__TracePacket *packet, FILE *out);
-/* A packet that is one field, of that number, of bytes that are packed by now. */
-void packet_write_packed(unsigned int field, const struct text *packed, FILE *out);
+/*
+ * A packet that is one field, of that number, of bytes that are packed by now; of this machine,
+ * where that is not 0.
+ */
+void packet_write_packed(unsigned int field, const struct text *packed, uint32_t machine,
+			 FILE *out);
 
 /* --- perfetto-ftrace.c ------------------------------------------------------------------------ */
 
-/* Events of ftrace, collected for each vCPU. */
+/* Events of ftrace, collected for each vCPU of a machine, of which there may be several. */
 struct bundles;
 
 /* NULL: no memory. */
-struct bundles *bundles_new(struct formats *f, FILE *out);
+struct bundles *bundles_new(struct formats *f, uint32_t machine, FILE *out);
 void bundles_free(struct bundles *b); /* NULL is allowed */
 /* False: no memory. */
 bool bundles_add(struct bundles *b, const struct decode_event *ev);

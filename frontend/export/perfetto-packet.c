@@ -25,12 +25,18 @@ void packet_write(const Pf__TracePacket *packet, FILE *out)
 		free(bytes);
 }
 
-void packet_write_packed(unsigned int field, const struct text *packed, FILE *out)
+void packet_write_packed(unsigned int field, const struct text *packed, uint32_t machine, FILE *out)
 {
-	uint8_t inner[MESSAGE_HEAD_MAX], outer[MESSAGE_HEAD_MAX];
-	size_t n = message_head(inner, field, packed->len);
+	uint8_t inner[MESSAGE_HEAD_MAX], outer[MESSAGE_HEAD_MAX], behind[16];
+	Pf__TracePacket rest = PF__TRACE_PACKET__INIT;
+	size_t n = message_head(inner, field, packed->len), more;
 
-	fwrite_unlocked(outer, 1, message_head(outer, FIELD_PACKET, n + packed->len), out);
+	/* The order of fields is free. */
+	rest.has_machine_id = machine != 0;
+	rest.machine_id = machine;
+	more = pf__trace_packet__pack(&rest, behind);
+	fwrite_unlocked(outer, 1, message_head(outer, FIELD_PACKET, n + packed->len + more), out);
 	fwrite_unlocked(inner, 1, n, out);
 	fwrite_unlocked(packed->buf, 1, packed->len, out);
+	fwrite_unlocked(behind, 1, more, out);
 }

@@ -3,6 +3,9 @@
  * perfetto.c - the format of Perfetto: what the function tracers and markers say as slices, all
  * other events as ftrace's, which Perfetto draws itself. It would draw calls of function_graph and
  * markers, too, but not balanced, and twice if both were there.
+ *
+ * Each of several guests is a machine of its own, with CPUs, processes and threads of its own. What
+ * stands in order in a sequence of packets, such as names told once, does so in one for each.
  */
 #include "frontend/export/machine.h"
 #include "frontend/export/names.h"
@@ -31,8 +34,12 @@ struct perfetto {
 
 static void write_packet(struct perfetto *p, Pf__TracePacket *packet)
 {
+	const uint32_t machine = p->x->in->machine;
+
 	packet->has_trusted_packet_sequence_id = 1;
-	packet->trusted_packet_sequence_id = SEQUENCE;
+	packet->trusted_packet_sequence_id = SEQUENCE + machine;
+	packet->has_machine_id = machine != 0;
+	packet->machine_id = machine;
 	packet_write(packet, p->x->out);
 }
 
@@ -103,7 +110,8 @@ static void write_clocks(struct perfetto *p, uint64_t time)
 static void write_system(struct perfetto *p)
 {
 	const struct dat_info *info = dat_info(p->x->in->dat);
-	char words[3][NAMES_LEN];
+	char words[3][NAMES_LEN], name[NAMES_LEN];
+	const char *title = p->x->in->title;
 	Pf__Utsname uname = PF__UTSNAME__INIT;
 	Pf__SystemInfo system = PF__SYSTEM_INFO__INIT;
 	Pf__TracePacket packet = PF__TRACE_PACKET__INIT;
@@ -115,6 +123,10 @@ static void write_system(struct perfetto *p)
 		uname.release = machine_uname(info, DAT_UNAME_RELEASE, words[1]);
 		uname.machine = machine_uname(info, DAT_UNAME_ARCH, words[2]);
 		system.utsname = &uname;
+	}
+	if (title) {
+		names_clean(name, title, strlen(title));
+		system.machine_name = name;
 	}
 	packet.system_info = &system;
 	packet.has_sequence_flags = 1;
@@ -192,6 +204,13 @@ static void name_track(struct perfetto *p, const struct track *t, char *buf, siz
 			 clean);
 }
 
+/* Tracks of all machines together have them: those of one guest are as far from those of another as
+ * 64 bits allow. */
+static uint64_t uuid_of(const struct perfetto *p, const struct track *t)
+{
+	return t->id ^ p->x->in->machine * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 static void tell_track(struct perfetto *p, struct track *t)
 {
 	Pf__TrackDescriptor track = PF__TRACK_DESCRIPTOR__INIT;
@@ -202,7 +221,7 @@ static void tell_track(struct perfetto *p, struct track *t)
 
 	t->told = true;
 	track.has_uuid = 1;
-	track.uuid = t->id;
+	track.uuid = uuid_of(p, t);
 	if (is_thread_track(t)) {
 		memcpy(comm, t->task->comm, sizeof(comm));
 		thread.has_pid = thread.has_tid = 1;
@@ -266,7 +285,7 @@ static void write_event(struct perfetto *p, struct track *t, uint64_t time, Pf__
 		packet.interned_data = &interned;
 	}
 	event->has_type = event->has_track_uuid = 1;
-	event->track_uuid = t->id;
+	event->track_uuid = uuid_of(p, t);
 	packet.has_timestamp = 1;
 	packet.timestamp = time;
 	packet.track_event = event;
@@ -341,7 +360,7 @@ static void *perfetto_begin(struct export *x)
 		return NULL;
 	p->x = x;
 	p->timeline = timeline_new(x, &tracks, p);
-	p->bundles = bundles_new(x->in->formats, x->out);
+	p->bundles = bundles_new(x->in->formats, x->in->machine, x->out);
 	if (p->timeline && p->bundles) {
 		write_system(p);
 		return p;
@@ -391,6 +410,7 @@ const struct export_format export_perfetto = {
 	.name = "perfetto",
 	.about = "for ui.perfetto.dev and trace_processor",
 	.binary = true,
+	.several = true,
 	.begin = perfetto_begin,
 	.event = perfetto_event,
 	.host_event = perfetto_host_event,
