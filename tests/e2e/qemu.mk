@@ -43,6 +43,7 @@ check-tests += tests/e2e/kprobe-names
 check-tests += tests/e2e/run-attach,irqsoff,6.12
 check-tests += tests/e2e/tracefs-conformance
 check-tests += tests/e2e/clocks
+check-tests += tests/e2e/merge
 check-tests += tests/e2e/exports,6.12,PARTS=events+graph
 check-tests += tests/e2e/reports
 check-tests += tests/e2e/preemptoff,6.12
