@@ -9,13 +9,16 @@
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/recording.h"
 #include "frontend/fleet/collectors.h"
+#include "frontend/join/join.h"
 #include "frontend/lib/cancel.h"
 #include "frontend/lib/file.h"
 #include "frontend/lib/json.h"
 #include "frontend/lib/output.h"
 #include "frontend/lib/scratch.h"
+#include "frontend/record/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,9 @@ struct many {
 	const struct attach_options *opt;
 	const struct fleet_name *guest;
 	size_t nr;
-	bool kept; /* a file for each guest is what is wanted */
+	bool kept;   /* a file for each guest is what is wanted */
+	bool joined; /* a recording of all is */
+	char *parts; /* of that: a folder beside it, which stays if it cannot be made */
 	struct scratch scratch;
 	struct collector *collector;
 	struct many_files *files; /* of each */
@@ -117,9 +122,11 @@ static bool name_files(const struct many *m, size_t i)
 
 	if (m->opt->session.summary)
 		f->summary = name_file("%s/%zu.json", m->scratch.path, i);
-	if (m->kept) {
-		f->trace = name_file("%s%s%s.dat", output,
-				     output[strlen(output) - 1] == '/' ? "" : "/", name);
+	if (m->kept || m->joined) {
+		const char *folder = m->joined ? m->parts : output;
+
+		f->trace = name_file("%s%s%s.dat", folder,
+				     folder[strlen(folder) - 1] == '/' ? "" : "/", name);
 		return f->trace && (f->summary || !m->opt->session.summary);
 	}
 	f->folder = name_file("%s/%zu", m->scratch.path, i);
@@ -130,15 +137,19 @@ static bool name_files(const struct many *m, size_t i)
 /* One line has said why not. */
 static bool make_places(struct many *m)
 {
-	m->kept = is_folder(m->opt->session.output);
-	if (m->kept && !make_folder(m->opt->session.output))
+	const char *output = m->opt->session.output;
+
+	m->kept = is_folder(output);
+	m->joined = !m->kept && session_options_record(&m->opt->session);
+	m->parts = m->joined ? name_file("%s.guests", output) : NULL;
+	if ((m->kept && !make_folder(output)) || (m->parts && !make_folder(m->parts)))
 		return false;
-	if ((!m->kept || m->opt->session.summary) && !make_scratch(m))
+	if (((!m->kept && !m->joined) || m->opt->session.summary) && !make_scratch(m))
 		return false;
 	m->files = calloc(m->nr, sizeof(*m->files));
 	m->collector = calloc(m->nr, sizeof(*m->collector));
 	for (size_t i = 0; i < m->nr; i++) {
-		if (!m->files || !m->collector || !name_files(m, i)) {
+		if (!m->files || !m->collector || (m->joined && !m->parts) || !name_files(m, i)) {
 			fprintf(stderr, "hvtrace: no memory\n");
 			return false;
 		}
@@ -158,6 +169,7 @@ static void release(struct many *m)
 	}
 	free(m->files);
 	free(m->collector);
+	free(m->parts);
 	scratch_remove(&m->scratch);
 }
 
@@ -165,7 +177,7 @@ static void release(struct many *m)
  */
 
 struct files {
-	const char **path;
+	const char **path, **name;
 	size_t nr;
 };
 
@@ -176,18 +188,57 @@ static int print_files(const void *arg, const char *out)
 	return report_files(f->path, f->nr, strcmp(out, "-") ? out : NULL);
 }
 
-/* Those that have recorded something, in one view. */
-static int print_all(const struct many *m)
+static int join_all(const void *arg, const char *out)
 {
-	struct files f = {.path = calloc(m->nr, sizeof(*f.path))};
+	const struct files *f = arg;
+	struct join_result result;
+	const struct join_options opt = {
+		.out = out,
+		.paths = f->path,
+		.names = f->name,
+		.nr = f->nr,
+		.result = &result,
+	};
+	char err[512], size[RECORD_SIZE_LEN];
+
+	if (join_files(&opt, err, sizeof(err))) {
+		fprintf(stderr, "hvtrace: %s\n", err);
+		return EXIT_FAILED;
+	}
+	fprintf(stderr, "hvtrace: %s: %s, %" PRIu64 " events of %zu guests\n", out,
+		record_size(result.size, size), result.events, f->nr);
+	return EXIT_OK;
+}
+
+/* Nobody else has put anything there but who would miss it. */
+static void remove_parts(const struct many *m)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		unlink(m->files[i].trace);
+	rmdir(m->parts);
+}
+
+/* Those that have recorded something, in one view, or one recording. */
+static int put_all(const struct many *m)
+{
+	struct files f = {.path = calloc(m->nr, sizeof(*f.path)),
+			  .name = calloc(m->nr, sizeof(*f.name))};
 	int status = EXIT_FAILED;
 
-	for (size_t i = 0; f.path && i < m->nr; i++)
-		if (!access(m->files[i].trace, F_OK))
+	for (size_t i = 0; f.path && f.name && i < m->nr; i++)
+		if (!access(m->files[i].trace, F_OK)) {
+			f.name[f.nr] = m->guest[i].name;
 			f.path[f.nr++] = m->files[i].trace;
+		}
 	if (f.nr)
-		status = recording_apart(print_files, &f, m->opt->session.output);
+		status = recording_apart(m->joined ? join_all : print_files, &f,
+					 m->opt->session.output);
+	if (m->joined && (!status || !f.nr))
+		remove_parts(m);
+	else if (m->joined)
+		fprintf(stderr, "hvtrace: what is recorded of each guest is in %s\n", m->parts);
 	free(f.path);
+	free(f.name);
 	return status;
 }
 
@@ -306,7 +357,7 @@ static int trace_all(struct many *m)
 	signo = collectors_run(m->collector, m->nr, trace_one, m);
 	recover_killed(m);
 	status = status_of(m->collector, m->nr, "traced to the end");
-	printed = m->kept ? EXIT_OK : print_all(m);
+	printed = m->kept ? EXIT_OK : put_all(m);
 	if (!status)
 		status = printed;
 	if (m->opt->session.summary && put_summaries(m) && !status)
@@ -325,8 +376,6 @@ static bool check(const struct attach_options *opt)
 		       "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace";
 	else if (s->host_events.nr && !is_folder(s->output))
 		what = "--host-events of several guests: -o DIR/ says where the files of each go";
-	else if (session_options_record(s) && !is_folder(s->output))
-		what = "several guests are recorded to a file each: -o DIR/ says where";
 	else if (opt->segment_ms && !is_folder(s->output))
 		what = "--segment of several guests: -o DIR/ says where the files of each go";
 	else if (strcmp(s->format, "trace") != 0)

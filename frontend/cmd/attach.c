@@ -15,7 +15,7 @@ static const struct option_usage attach_usage = {
 	"Traces the kernel of a running guest for a while, prints the trace, and leaves the guest as\n"
 	"it was found. DOMAIN is a libvirt domain (name, id or UUID), or the gdb stub of a QEMU:\n"
 	"gdb:unix:PATH or gdb:HOST:PORT. Of several the events are printed in the order of the host's\n"
-	"time, or recorded to a file each: -o DIR/.",
+	"time, or recorded: -o FILE.dat has all of them, -o DIR/ a file for each.",
 	"hvtrace attach mydomain -f 'vfs_*'\n"
 	"hvtrace attach gdb:unix:/run/guest.gdb -e sched:sched_switch --for 2s\n"
 	"hvtrace attach mydomain -t function_graph --for 1h &     # then: hvtrace top\n"
@@ -130,7 +130,8 @@ static bool check_segments(const struct attach_options *opt)
 	if (!opt->segment_ms)
 		return true;
 	if (!session_options_record(s) || !strcmp(s->output, "-"))
-		fprintf(stderr, "hvtrace: --segment is for what is recorded to a file: -o FILE.dat\n");
+		fprintf(stderr,
+			"hvtrace: --segment is for what is recorded to a file: -o FILE.dat\n");
 	else if (s->host_events.nr)
 		fprintf(stderr, "hvtrace: --segment: --host-events are recorded to one file\n");
 	else
@@ -150,8 +151,9 @@ int attach_as(const struct tracing *what, int argc, char **argv)
 					: "how long to trace (5, 1.5s, 200ms, 2m; default: until "
 					  "Ctrl-C)"),
 		OPT_TIME(0, "for", &opt.session.limit_ms, "TIME", "the same as --window"),
-		OPT_TIME(0, "segment", &opt.segment_ms, "TIME",
-			 "recorded to FILE.dat: a file for each TIME, FILE.WHEN.dat, without a gap"),
+		OPT_TIME(
+			0, "segment", &opt.segment_ms, "TIME",
+			"recorded to FILE.dat: a file for each TIME, FILE.WHEN.dat, without a gap"),
 		OPT_FLAG(0, "recover", &opt.target.recover,
 			 "clean up behind an hvtrace that was killed; do not trace"),
 		SESSION_OPTION_ROWS(&opt.session),

@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A guest's says how its TSC becomes the host's, and a host's which guests it has. */
+/*
+ * A guest's says how its TSC becomes the host's, and a host's which guests it has. The clock host is
+ * the host's CLOCK_MONOTONIC by itself.
+ */
 static bool is_hosts(const struct dat *d)
 {
 	const struct dat_info *info = dat_info(d);
 	struct dat_guest ignored;
 
+	if (info->clock && !strcmp(info->clock, "host"))
+		return info->tsc2nsec.mult;
 	return info->tsc2nsec.mult && info->clock && !strcmp(info->clock, "x86-tsc") &&
 	       (info->shift || dat_guest(d, 0, &ignored));
 }
@@ -40,7 +45,7 @@ enum join_axis join_clocks_agree(const struct join_clock *a, const struct join_c
 {
 	if (a->counts_ns != b->counts_ns || (!a->counts_ns && strcmp(a->name, b->name) != 0))
 		return JOIN_AXIS_UNLIKE;
-	if (a->is_hosts && b->is_hosts && ticks_are_same(&a->ticks, &b->ticks) &&
+	if (a->is_hosts && b->is_hosts && !strcmp(a->name, b->name) && ticks_are_same(&a->ticks, &b->ticks) &&
 	    a->offset == b->offset)
 		return JOIN_AXIS_ONE;
 	return JOIN_AXIS_OWN;
