@@ -87,7 +87,7 @@ static void take_sight(struct daemon *d)
 		fprintf(stderr, "hvtrace: %s\n", sight.err);
 	d->libvirt_gone = sight.guests < 0;
 	if (sight.guests >= 0)
-		guests_update(&d->guests, &sight, d->conf->c->nr_rules, &ops);
+		guests_update(&d->guests, &sight, &ops);
 	for (size_t i = 0; i < d->guests.nr; i++)
 		guests_match(d->guests.guest[i], d->conf->c);
 	looker_sight_free(&sight);
@@ -103,6 +103,13 @@ static void rebooted(struct daemon *d, const struct metrics_labels *labels)
 		*g->release = '\0';
 }
 
+static bool is_traced(const struct daemon *d, const char *uuid)
+{
+	const struct serve_guest *g = guests_find(&d->guests, uuid);
+
+	return g && g->round;
+}
+
 static void take_news(struct daemon *d)
 {
 	struct machine_news news;
@@ -114,7 +121,8 @@ static void take_news(struct daemon *d)
 		any = true;
 		if (news.kind == MACHINE_NEWS_REBOOTED)
 			rebooted(d, &labels);
-		if (news.kind == MACHINE_NEWS_PANICKED)
+		/* A collector that it has tells that, too. */
+		if (news.kind == MACHINE_NEWS_PANICKED && !is_traced(d, news.uuid))
 			metrics_add(d->metrics, METRICS_GUEST_PANICS, &labels, 1);
 	}
 	if (any)

@@ -61,18 +61,15 @@ void guests_apply_to(struct serve_guest *g, const struct serve_config *cfg)
 
 static void reapply(struct serve_guest *g, const struct serve_config *cfg, const int *before)
 {
-	struct due *due = calloc(cfg->nr_rules + 1, sizeof(*due));
+	struct due due[CONFIG_RULES];
 
-	if (!due)
-		return;
 	for (size_t i = 0; i < cfg->nr_rules; i++) {
 		if (before[i] >= 0)
 			due[i] = g->due[before[i]];
 		else
 			begin_due(&due[i], &cfg->rules[i], g);
 	}
-	free(g->due);
-	g->due = due;
+	memcpy(g->due, due, cfg->nr_rules * sizeof(*due));
 }
 
 void guests_apply(struct guests *all, const struct serve_config *cfg, const int *before)
@@ -111,7 +108,7 @@ static void free_guest(struct serve_guest *g)
 }
 
 /* NULL: no memory, or there are too many. */
-static struct serve_guest *add(struct guests *all, size_t rules)
+static struct serve_guest *add(struct guests *all)
 {
 	struct serve_guest **more =
 		all->nr < GUESTS_MAX ? reallocarray(all->guest, all->nr + 1, sizeof(*more)) : NULL;
@@ -122,7 +119,7 @@ static struct serve_guest *add(struct guests *all, size_t rules)
 	all->guest = more;
 	g = calloc(1, sizeof(*g));
 	if (g)
-		g->due = calloc(rules + 1, sizeof(*g->due));
+		g->due = calloc(CONFIG_RULES, sizeof(*g->due));
 	if (g && g->due) {
 		g->steal = -1;
 		all->guest[all->nr++] = g;
@@ -145,8 +142,7 @@ static void take_listing(struct serve_guest *g, struct machine_listing *l)
 }
 
 /* One that was started again meanwhile has another id: it has gone, and come. */
-static void see(struct guests *all, struct machine_listing *l, size_t rules,
-		const struct guests_ops *ops)
+static void see(struct guests *all, struct machine_listing *l, const struct guests_ops *ops)
 {
 	struct serve_guest *g = find_uuid(all, l->uuid);
 	bool known = g && g->here, restarted = known && g->id != l->id;
@@ -156,7 +152,7 @@ static void see(struct guests *all, struct machine_listing *l, size_t rules,
 	if (restarted)
 		ops->went(ops->arg, g);
 	if (!g)
-		g = add(all, rules);
+		g = add(all);
 	if (!g)
 		return;
 	g->seen = true;
@@ -191,7 +187,7 @@ static void take_load(struct serve_guest *g, const struct machine_load *l, int64
 	g->load_ms = now_ms;
 }
 
-void guests_update(struct guests *all, const struct looker_sight *sight, size_t rules,
+void guests_update(struct guests *all, const struct looker_sight *sight,
 		   const struct guests_ops *ops)
 {
 	struct serve_guest *g;
@@ -199,12 +195,13 @@ void guests_update(struct guests *all, const struct looker_sight *sight, size_t 
 	for (size_t i = 0; i < all->nr; i++)
 		all->guest[i]->seen = false;
 	for (int i = 0; i < sight->guests; i++)
-		see(all, &sight->guest[i], rules, ops);
+		see(all, &sight->guest[i], ops);
 	for (size_t i = 0; i < all->nr; i++) {
 		g = all->guest[i];
 		if (!g->here || g->seen)
 			continue;
 		g->here = false;
+		g->gone_ms = sight->at_ms;
 		ops->went(ops->arg, g);
 	}
 	for (int i = 0; i < sight->loads; i++) {
@@ -214,17 +211,32 @@ void guests_update(struct guests *all, const struct looker_sight *sight, size_t 
 	}
 }
 
-void guests_drop(struct guests *all)
+/* Another one may be called so by now. */
+static bool is_last_of_name(const struct guests *all, const struct serve_guest *g)
 {
-	size_t kept = 0;
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->guest[i] != g && !strcmp(all->guest[i]->name, g->name))
+			return false;
+	return true;
+}
 
-	for (size_t i = 0; i < all->nr; i++) {
-		if (all->guest[i]->here || all->guest[i]->round)
-			all->guest[kept++] = all->guest[i];
-		else
-			free_guest(all->guest[i]);
+void guests_drop(struct guests *all, int64_t before_ms,
+		 void (*dropped)(void *arg, const struct serve_guest *g), void *arg)
+{
+	for (size_t i = 0; i < all->nr;) {
+		struct serve_guest *g = all->guest[i];
+
+		if (g->here || g->round || g->gone_ms >= before_ms) {
+			i++;
+			continue;
+		}
+		if (dropped && is_last_of_name(all, g))
+			dropped(arg, g);
+		free_guest(g);
+		all->nr--;
+		memmove(&all->guest[i], &all->guest[i + 1],
+			(all->nr - i) * sizeof(struct serve_guest *));
 	}
-	all->nr = kept;
 }
 
 void guests_free(struct guests *all)

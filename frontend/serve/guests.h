@@ -30,13 +30,14 @@ struct due {
 struct serve_guest {
 	char name[128], uuid[MACHINE_UUID_SIZE], release[128];
 	unsigned int id, vcpus;
-	bool here;   /* it runs */
-	bool harmed; /* a tracer was killed that had it */
-	bool seen;   /* while guests_update() looks */
+	bool here;	 /* it runs */
+	bool harmed;	 /* a tracer was killed that had it */
+	int64_t gone_ms; /* when it was seen no more */
+	bool seen;	 /* while guests_update() looks */
 	char accel[8];
 	char *metadata;	     /* of its domain */
 	struct round *round; /* that is under way with it, or NULL */
-	struct due *due;     /* of each rule */
+	struct due *due;     /* of each rule; there is room for CONFIG_RULES */
 	struct machine_load load;
 	int64_t load_ms; /* when that was; 0: never */
 	double steal;	 /* of a vCPU's time lately, the worst of all; < 0: not known */
@@ -58,13 +59,17 @@ struct guests_ops {
 	void *arg;
 };
 
-/* What was seen takes the place of what was known. rules: of each guest so many are due. */
-void guests_update(struct guests *all, const struct looker_sight *sight, size_t rules,
+/* What was seen takes the place of what was known. */
+void guests_update(struct guests *all, const struct looker_sight *sight,
 		   const struct guests_ops *ops);
 /* By name or UUID. NULL: none. */
 struct serve_guest *guests_find(const struct guests *all, const char *which);
-/* Those that are not here any more, and have no round. */
-void guests_drop(struct guests *all);
+/*
+ * Those that are gone since before that time, and have no round; dropped() is told, NULL: nobody,
+ * of one after which no guest has its name.
+ */
+void guests_drop(struct guests *all, int64_t before_ms,
+		 void (*dropped)(void *arg, const struct serve_guest *g), void *arg);
 void guests_free(struct guests *all);
 
 /* Which rules are for which guests: `due` of all is as of a daemon that begins, but for rules that

@@ -9,6 +9,7 @@
 
 #define RETRY_MS     INT64_C(5000)
 #define RETRY_MAX_MS INT64_C(300000)
+#define GONE_MS	     INT64_C(900000)
 
 static const struct config_rule *rule_of(const struct daemon *d, size_t i)
 {
@@ -288,6 +289,14 @@ static void go_on(struct daemon *d, struct round *r, int64_t now_ms)
 		round_step(r, now_ms);
 }
 
+/* Its numbers go with it, after a while: a guest that is started again soon has the same. */
+static void forget(void *arg, const struct serve_guest *g)
+{
+	const struct daemon *d = arg;
+
+	metrics_forget(d->metrics, METRICS_FAMILIES, g->name);
+}
+
 void rules_tick(struct daemon *d, int64_t now_ms)
 {
 	size_t kept = 0;
@@ -310,7 +319,7 @@ void rules_tick(struct daemon *d, int64_t now_ms)
 		}
 	}
 	d->nr_rounds = kept;
-	guests_drop(&d->guests);
+	guests_drop(&d->guests, now_ms - GONE_MS, forget, d);
 }
 
 /* --- guests -------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ static void sees(struct machine_listing *list, int nr, struct machine_load *load
 		.guest = list, .guests = nr, .load = load, .loads = load ? 1 : 0, .at_ms = at_ms};
 
 	*told = '\0';
-	guests_update(&all, &sight, 1, &ops);
+	guests_update(&all, &sight, &ops);
 	assert_string_equal(told, expected);
 	for (int i = 0; i < nr; i++)
 		assert_null(list[i].metadata);
@@ -97,7 +97,7 @@ static void test_life(void **state)
 	assert_null(guests_find(&all, "b"));
 	sees(NULL, 0, NULL, 0, "-a");
 	assert_null(guests_find(&all, "a"));
-	guests_drop(&all);
+	guests_drop(&all, INT64_MAX, NULL, NULL);
 	assert_int_equal(all.nr, 0);
 }
 
@@ -129,10 +129,10 @@ static void test_round(void **state)
 	g = guests_find(&all, "a");
 	g->round = (struct round *)&all;
 	sees(NULL, 0, NULL, 0, "-a");
-	guests_drop(&all);
+	guests_drop(&all, INT64_MAX, NULL, NULL);
 	assert_int_equal(all.nr, 1);
 	g->round = NULL;
-	guests_drop(&all);
+	guests_drop(&all, INT64_MAX, NULL, NULL);
 	assert_int_equal(all.nr, 0);
 }
 
@@ -168,7 +168,7 @@ static void test_crowd(void **state)
 		snprintf(name, sizeof(name), "g%d", i);
 		many[i] = listing(name, 1, "running");
 	}
-	guests_update(&all, &sight, 1, &quiet);
+	guests_update(&all, &sight, &quiet);
 	assert_int_equal(all.nr, GUESTS_MAX);
 	assert_int_equal(came_nr, GUESTS_MAX);
 	free(many);

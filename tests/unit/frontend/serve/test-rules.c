@@ -149,7 +149,7 @@ static void guests_are(const char *names)
 		l->id = (unsigned int)names[1];
 		l->state = "running";
 	}
-	guests_update(&d.guests, &sight, config.nr_rules, &ops);
+	guests_update(&d.guests, &sight, &ops);
 }
 
 static struct due *due_of(const char *name)
