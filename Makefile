@@ -29,9 +29,9 @@ Q := @
 say = @printf '  %-7s %s\n' $(1) $(2)
 endif
 
-PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c tree-sitter json-c
+PKGS     := libelf libbpf capstone fuse3 libseccomp libtraceevent zlib liblzma liblz4 libzstd libprotobuf-c
 # Of these only the headers are needed: they are loaded by what needs them, an export to CTF for one.
-LOADED   := libvirt libvirt-qemu babeltrace2 libnbd libcurl libmicrohttpd libsystemd
+LOADED   := libvirt libvirt-qemu babeltrace2 libnbd libcurl libmicrohttpd libsystemd tree-sitter json-c
 PKG_OK   := $(shell pkg-config --exists $(PKGS) $(LOADED) 2>/dev/null && echo yes)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lbz2
@@ -69,7 +69,7 @@ CFLAGS   ?=
 CPPFLAGS += -I. -I$(O)/gen -D_GNU_SOURCE -DHVTRACE_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
 ALL_CFLAGS := -std=c11 $(OPT) $(PIC) $(HARDEN) $(WARN) $(SAN) -pthread -MD -MP $(CFLAGS)
 ALL_LDFLAGS = $(HARDEN_LINK) $(LDFLAGS)
-LDLIBS   := $(PKG_LIBS) -pthread
+LDLIBS   := $(PKG_LIBS) -lm -pthread
 
 all: $(O)/hvtrace
 

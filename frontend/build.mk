@@ -315,6 +315,7 @@ frontend-objs += frontend/serve/digest.o
 frontend-objs += frontend/serve/folder.o
 frontend-objs += frontend/serve/found.o
 frontend-objs += frontend/serve/guests.o
+frontend-objs += frontend/serve/json-library.o
 frontend-objs += frontend/serve/keep.o
 frontend-objs += frontend/serve/looker.o
 frontend-objs += frontend/serve/notify.o

@@ -6,6 +6,7 @@
 #include "frontend/lib/exit.h"
 #include "frontend/lib/runtime-dir.h"
 #include "frontend/serve/answers.h"
+#include "frontend/serve/digest.h"
 #include "frontend/serve/folder.h"
 #include "frontend/serve/keep.h"
 #include "frontend/serve/notify.h"
@@ -400,6 +401,10 @@ static bool begin(struct daemon *d)
 	d->metrics = d->conf ? metrics_new() : NULL;
 	if (c && !d->metrics)
 		fprintf(stderr, "hvtrace: no memory\n");
+	if (digest_missing()) {
+		fprintf(stderr, "hvtrace: %s\n", digest_missing());
+		return false;
+	}
 	if (!d->metrics || !open_state(d) || !open_socket(d) || reload_parts(d))
 		return false;
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, 1);

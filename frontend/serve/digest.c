@@ -3,9 +3,9 @@
 #include "frontend/serve/digest.h"
 
 #include "frontend/lib/file.h"
+#include "frontend/serve/json-library.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static struct json_object *member(const struct json_object *o, const char *key)
 {
 	struct json_object *value = NULL;
 
-	if (!json_object_is_type(o, json_type_object) || !json_object_object_get_ex(o, key, &value))
+	if (!jsonc_library()->json_object_is_type(o, json_type_object) ||
+	    !jsonc_library()->json_object_object_get_ex(o, key, &value))
 		return NULL;
 	return value;
 }
@@ -28,7 +29,7 @@ static struct json_object *member(const struct json_object *o, const char *key)
 /* What is no number, or negative, is 0. */
 static uint64_t number(const struct json_object *o)
 {
-	int64_t value = o ? json_object_get_int64(o) : 0;
+	int64_t value = o ? jsonc_library()->json_object_get_int64(o) : 0;
 
 	return value > 0 ? (uint64_t)value : 0;
 }
@@ -38,31 +39,39 @@ static void text(const struct json_object *o, const char *key, char *to, size_t 
 	struct json_object *value = member(o, key);
 
 	snprintf(to, size, "%s",
-		 value && json_object_is_type(value, json_type_string)
-			 ? json_object_get_string(value)
+		 value && jsonc_library()->json_object_is_type(value, json_type_string)
+			 ? jsonc_library()->json_object_get_string(value)
 			 : "");
+}
+
+const char *digest_missing(void)
+{
+	return jsonc_library_missing();
 }
 
 /* To be put; NULL with *rc. */
 static struct json_object *read_object(const char *path, int *rc)
 {
-	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
+	struct json_tokener *tokener = NULL;
 	struct json_object *o = NULL;
 	struct file_bytes file;
 
+	if (!digest_missing())
+		tokener = jsonc_library()->json_tokener_new_ex(DEPTH_MAX);
 	*rc = tokener ? file_read_upto(&file, path, SIZE_MAX_JSON) : -ENOMEM;
 	if (!*rc) {
 		if (file.len)
-			o = json_tokener_parse_ex(tokener, file.data, (int)file.len);
-		if (!json_object_is_type(o, json_type_object)) {
-			json_object_put(o);
+			o = jsonc_library()->json_tokener_parse_ex(tokener, file.data,
+								   (int)file.len);
+		if (!jsonc_library()->json_object_is_type(o, json_type_object)) {
+			jsonc_library()->json_object_put(o);
 			o = NULL;
 			*rc = -EBADMSG;
 		}
 		file_free(&file);
 	}
 	if (tokener)
-		json_tokener_free(tokener);
+		jsonc_library()->json_tokener_free(tokener);
 	return o;
 }
 
@@ -78,8 +87,8 @@ static void read_trace(struct digest_summary *s, const struct json_object *o)
 	s->lost = number(member(o, "lost"));
 	s->stood_ns = number(member(pauses, "total_ns"));
 	s->longest_ns = number(member(pauses, "longest_ns"));
-	if (json_object_is_type(vcpus, json_type_array))
-		s->vcpus = (unsigned int)json_object_array_length(vcpus);
+	if (jsonc_library()->json_object_is_type(vcpus, json_type_array))
+		s->vcpus = (unsigned int)jsonc_library()->json_object_array_length(vcpus);
 }
 
 int digest_summary(struct digest_summary *s, const char *path)
@@ -94,13 +103,13 @@ int digest_summary(struct digest_summary *s, const char *path)
 	text(o, "reason", s->reason, sizeof(s->reason));
 	text(o, "release", s->release, sizeof(s->release));
 	seconds = member(o, "seconds");
-	s->seconds = seconds ? json_object_get_double(seconds) : 0;
+	s->seconds = seconds ? jsonc_library()->json_object_get_double(seconds) : 0;
 	/* No number, and what no recording lasts, are nothing that can be reckoned with. */
 	if (!(s->seconds >= 0 && s->seconds <= SECONDS_MAX))
 		s->seconds = 0;
 	s->bytes = number(member(member(o, "output"), "bytes"));
 	read_trace(s, o);
-	json_object_put(o);
+	jsonc_library()->json_object_put(o);
 	return 0;
 }
 
@@ -118,7 +127,7 @@ int digest_shipped(struct digest_shipped *s, const char *path)
 	s->missed = number(member(o, "missed"));
 	s->spool_batches = number(member(o, "spool_batches"));
 	s->lost = number(member(o, "lost"));
-	json_object_put(o);
+	jsonc_library()->json_object_put(o);
 	return 0;
 }
 
@@ -137,16 +146,19 @@ static unsigned int bucket_of(uint64_t begin)
 /* [[where it begins, how many], ...] */
 static void read_histogram(struct digest_row *row, const struct json_object *o)
 {
-	size_t nr = json_object_is_type(o, json_type_array) ? json_object_array_length(o) : 0;
+	size_t nr = jsonc_library()->json_object_is_type(o, json_type_array)
+			    ? jsonc_library()->json_object_array_length(o)
+			    : 0;
 
 	for (size_t i = 0; i < nr && i < LATENCY_REPORT_BUCKETS; i++) {
-		struct json_object *pair = json_object_array_get_idx(o, i);
+		struct json_object *pair = jsonc_library()->json_object_array_get_idx(o, i);
 
-		if (!json_object_is_type(pair, json_type_array) ||
-		    json_object_array_length(pair) != 2)
+		if (!jsonc_library()->json_object_is_type(pair, json_type_array) ||
+		    jsonc_library()->json_object_array_length(pair) != 2)
 			continue;
-		row->bucket[bucket_of(number(json_object_array_get_idx(pair, 0)))] +=
-			number(json_object_array_get_idx(pair, 1));
+		row->bucket[bucket_of(
+			number(jsonc_library()->json_object_array_get_idx(pair, 0)))] +=
+			number(jsonc_library()->json_object_array_get_idx(pair, 1));
 	}
 }
 
@@ -154,7 +166,7 @@ static void read_row(const struct json_object *o, digest_row_fn *tell, void *arg
 {
 	struct digest_row row = {0};
 
-	if (!json_object_is_type(o, json_type_object))
+	if (!jsonc_library()->json_object_is_type(o, json_type_object))
 		return;
 	text(o, "name", row.name, sizeof(row.name));
 	row.total_ns = number(member(o, "total_ns"));
@@ -175,14 +187,15 @@ int digest_rows(const char *path, digest_row_fn *tell, void *arg)
 		return rc;
 	rows = member(o, "rows");
 	all = member(o, "all");
-	if (json_object_is_type(rows, json_type_array) && all) {
-		nr = json_object_array_length(rows);
+	if (jsonc_library()->json_object_is_type(rows, json_type_array) && all) {
+		nr = jsonc_library()->json_object_array_length(rows);
 		for (size_t i = 0; i < nr; i++)
-			read_row(json_object_array_get_idx(rows, i), tell, arg, false);
+			read_row(jsonc_library()->json_object_array_get_idx(rows, i), tell, arg,
+				 false);
 		read_row(all, tell, arg, true);
 	} else {
 		rc = -EBADMSG;
 	}
-	json_object_put(o);
+	jsonc_library()->json_object_put(o);
 	return rc;
 }

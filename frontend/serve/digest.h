@@ -12,6 +12,9 @@
 
 #include "frontend/report/latency.h"
 
+/* NULL, or what is missing on this host, in one line: nothing is read then. */
+const char *digest_missing(void);
+
 /* What --summary has of a recording. */
 struct digest_summary {
 	char end[32], reason[320], release[128];

@@ -76,7 +76,7 @@ $(O)/tests/fuzz/fuzz-boot-loader: $(addprefix $(O)/obj/fuzz/,$(filter frontend/i
 	$(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-config: $(addprefix $(O)/obj/fuzz/,$(filter frontend/config/%.o,$(frontend-objs)) \
 	$(addprefix frontend/lib/,escape.o file.o json.o)) $(call fuzz-rooms,lib)
-$(O)/tests/fuzz/fuzz-digest: $(addprefix $(O)/obj/fuzz/frontend/,serve/digest.o serve/requests.o lib/file.o report/latency.o) \
+$(O)/tests/fuzz/fuzz-digest: $(addprefix $(O)/obj/fuzz/frontend/,serve/digest.o serve/json-library.o serve/requests.o lib/file.o report/latency.o) \
 	$(call fuzz-rooms,lib)
 $(O)/tests/fuzz/fuzz-exec: $(O)/obj/fuzz/frontend/exec/stream.o
 $(O)/tests/fuzz/fuzz-remote: $(addprefix $(O)/obj/fuzz/frontend/,dat/bytes.o dat/journal.o dat/journal-stream.o dat/pack.o \

@@ -11,6 +11,7 @@ frontend-objs += frontend/config/toml/statements.o
 frontend-objs += frontend/config/toml/strings.o
 frontend-objs += frontend/config/toml/tables.o
 frontend-objs += frontend/config/toml/toml.o
+frontend-objs += frontend/config/toml/tree-library.o
 frontend-objs += frontend/config/toml/values.o
 
 toml-package := $(O)/toml/node_modules/@tree-sitter-grammars/tree-sitter-toml

@@ -9,6 +9,7 @@
 #include "frontend/config/toml/grammar.h"
 #include "frontend/config/toml/memory.h"
 #include "frontend/config/toml/mistakes.h"
+#include "frontend/config/toml/tree-library.h"
 #include "frontend/config/toml/values.h"
 
 /*
@@ -25,10 +26,10 @@ struct toml {
 
 const char *toml_missing(void)
 {
-	return toml_grammar()
-		       ? NULL
-		       : "this hvtrace was built without what reads TOML (npm was not there: "
-			 "install it and build again)";
+	if (!toml_grammar())
+		return "this hvtrace was built without what reads TOML (npm was not there: "
+		       "install it and build again)";
+	return tree_library_missing();
 }
 
 const char *toml_kind_name(enum toml_kind kind)
@@ -51,8 +52,8 @@ const char *toml_kind_name(enum toml_kind kind)
 /* The next node behind the one that it is at and what is in that. False: there is none. */
 static bool go_on(TSTreeCursor *cursor)
 {
-	while (!ts_tree_cursor_goto_next_sibling(cursor))
-		if (!ts_tree_cursor_goto_parent(cursor))
+	while (!tree_library()->ts_tree_cursor_goto_next_sibling(cursor))
+		if (!tree_library()->ts_tree_cursor_goto_parent(cursor))
 			return false;
 	return true;
 }
@@ -61,10 +62,12 @@ static bool go_on(TSTreeCursor *cursor)
  */
 static const char *stray_word(const struct statement *s, TSNode node)
 {
-	const char *from = toml_statement_value(s), *word = s->text + ts_node_start_byte(node);
-	const char *end = s->text + s->len, *next = s->text + ts_node_end_byte(node);
+	const char *from = toml_statement_value(s),
+		   *word = s->text + tree_library()->ts_node_start_byte(node);
+	const char *end = s->text + s->len,
+		   *next = s->text + tree_library()->ts_node_end_byte(node);
 
-	if (strcmp(ts_node_type(node), "bare_key") != 0 || !from || word < from)
+	if (strcmp(tree_library()->ts_node_type(node), "bare_key") != 0 || !from || word < from)
 		return NULL;
 	while (next < end && (*next == ' ' || *next == '\t'))
 		next++;
@@ -78,31 +81,33 @@ static const char *stray_word(const struct statement *s, TSNode node)
 /* Told: it is such a word. Else where the first mistake is. */
 static bool tell_word(struct mistakes *m, const struct statement *s, TSNode root, unsigned int *row)
 {
-	TSTreeCursor cursor = ts_tree_cursor_new(root);
+	TSTreeCursor cursor = tree_library()->ts_tree_cursor_new(root);
 	bool told = false, found = false, more = true;
 
 	while (more && !told) {
-		TSNode node = ts_tree_cursor_current_node(&cursor);
-		bool bad = ts_node_has_error(node) || found;
+		TSNode node = tree_library()->ts_tree_cursor_current_node(&cursor);
+		bool bad = tree_library()->ts_node_has_error(node) || found;
 		const char *word = stray_word(s, node);
 
 		if (word && found)
-			told = toml_mistake_is_word(m, s, word,
-						    s->line + ts_node_start_point(node).row);
-		if (bad && !strcmp(ts_node_type(node), "ERROR") && !found) {
-			*row = ts_node_start_point(node).row;
+			told = toml_mistake_is_word(
+				m, s, word,
+				s->line + tree_library()->ts_node_start_point(node).row);
+		if (bad && !strcmp(tree_library()->ts_node_type(node), "ERROR") && !found) {
+			*row = tree_library()->ts_node_start_point(node).row;
 			found = true;
 		}
-		more = (bad && ts_tree_cursor_goto_first_child(&cursor)) || go_on(&cursor);
+		more = (bad && tree_library()->ts_tree_cursor_goto_first_child(&cursor)) ||
+		       go_on(&cursor);
 	}
-	ts_tree_cursor_delete(&cursor);
+	tree_library()->ts_tree_cursor_delete(&cursor);
 	return told;
 }
 
 /* One of a statement that is right by itself. */
 static bool is_whole(TSNode node)
 {
-	const char *type = ts_node_type(node);
+	const char *type = tree_library()->ts_node_type(node);
 
 	return strcmp(type, "ERROR") != 0 && strcmp(type, "comment") != 0;
 }
@@ -112,9 +117,12 @@ static void tell_mistake(struct mistakes *m, const struct statement *s, TSNode r
 {
 	unsigned int row = 0;
 
-	if (ts_node_named_child_count(root) > 1 && is_whole(ts_node_named_child(root, 0)) &&
-	    is_whole(ts_node_named_child(root, 1))) {
-		row = ts_node_start_point(ts_node_named_child(root, 1)).row;
+	if (tree_library()->ts_node_named_child_count(root) > 1 &&
+	    is_whole(tree_library()->ts_node_named_child(root, 0)) &&
+	    is_whole(tree_library()->ts_node_named_child(root, 1))) {
+		row = tree_library()
+			      ->ts_node_start_point(tree_library()->ts_node_named_child(root, 1))
+			      .row;
 		toml_mistake(m, s->line + row, "what follows belongs into a line of its own");
 		return;
 	}
@@ -140,20 +148,21 @@ static uint64_t now_us(void)
 static void read_statement(struct parser *p, struct values *v, const struct statement *s)
 {
 	uint64_t begin = now_us();
-	TSTree *tree = ts_parser_parse_string(p->ts, NULL, s->text, (uint32_t)s->len);
+	TSTree *tree =
+		tree_library()->ts_parser_parse_string(p->ts, NULL, s->text, (uint32_t)s->len);
 	struct mistakes *m = v->tables.mistakes;
 
-	if (tree && !ts_node_has_error(ts_tree_root_node(tree))) {
+	if (tree && !tree_library()->ts_node_has_error(tree_library()->ts_tree_root_node(tree))) {
 		toml_values_add(v, s, tree);
 	} else if (tree) {
-		tell_mistake(m, s, ts_tree_root_node(tree));
+		tell_mistake(m, s, tree_library()->ts_tree_root_node(tree));
 		p->spent_us += now_us() - begin;
 	} else {
-		ts_parser_reset(p->ts);
+		tree_library()->ts_parser_reset(p->ts);
 		toml_mistake(m, s->line, "there is more wrong here than can be told in a second");
 		p->spent_us += now_us() - begin;
 	}
-	ts_tree_delete(tree);
+	tree_library()->ts_tree_delete(tree);
 }
 
 /* --- all of it ---------------------------------------------------------------------------- */
@@ -162,20 +171,20 @@ static void read_statements(struct toml *t, struct mistakes *m, const char *text
 {
 	struct statements all = {text, text + len, 1, m};
 	struct values v = {.tables = {&t->memory, m}};
-	struct parser p = {ts_parser_new(), 0};
+	struct parser p = {tree_library()->ts_parser_new(), 0};
 	struct statement s;
 
 	t->root = v.root = v.table = toml_value_new(&v.tables, TOML_TABLE, 1);
-	if (t->root && ts_parser_set_language(p.ts, toml_grammar())) {
+	if (t->root && tree_library()->ts_parser_set_language(p.ts, toml_grammar())) {
 		t->root->table.origin = TOML_HEADED;
-		ts_parser_set_timeout_micros(p.ts, STATEMENT_US);
+		tree_library()->ts_parser_set_timeout_micros(p.ts, STATEMENT_US);
 		while (p.spent_us < MISTAKES_US && !toml_mistakes_are_enough(m) &&
 		       toml_statements_next(&all, &s))
 			read_statement(&p, &v, &s);
 	} else if (t->root) {
 		toml_mistake(m, 1, "libtree-sitter does not take the grammar; build hvtrace again");
 	}
-	ts_parser_delete(p.ts);
+	tree_library()->ts_parser_delete(p.ts);
 }
 
 struct toml *toml_read(const char *text, size_t len, const struct toml_ear *ear)

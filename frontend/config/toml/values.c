@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* values.c - see values.h */
 #include "frontend/config/toml/values.h"
+#include "frontend/config/toml/tree-library.h"
 
 #include <string.h>
 
@@ -22,11 +23,12 @@ struct piece {
 
 static struct piece here(const struct walk *w)
 {
-	TSNode node = ts_tree_cursor_current_node(&w->cursor);
-	uint32_t at = ts_node_start_byte(node);
+	TSNode node = tree_library()->ts_tree_cursor_current_node(&w->cursor);
+	uint32_t at = tree_library()->ts_node_start_byte(node);
 
-	return (struct piece){ts_node_type(node), w->s->text + at, ts_node_end_byte(node) - at,
-			      w->s->line + ts_node_start_point(node).row};
+	return (struct piece){tree_library()->ts_node_type(node), w->s->text + at,
+			      tree_library()->ts_node_end_byte(node) - at,
+			      w->s->line + tree_library()->ts_node_start_point(node).row};
 }
 
 static bool is_a(const struct piece *p, const char *type)
@@ -56,34 +58,36 @@ static bool read_pair(struct walk *w, struct toml_value *table)
 	struct key_path path;
 	struct piece p;
 
-	if (!ts_tree_cursor_goto_first_child(&w->cursor))
+	if (!tree_library()->ts_tree_cursor_goto_first_child(&w->cursor))
 		return false;
 	p = here(w);
 	if (!read_key(w, &p, &path))
 		return false;
 	/* The = is between them. */
-	while (!v && ts_tree_cursor_goto_next_sibling(&w->cursor)) {
-		if (!ts_node_is_named(ts_tree_cursor_current_node(&w->cursor)))
+	while (!v && tree_library()->ts_tree_cursor_goto_next_sibling(&w->cursor)) {
+		if (!tree_library()->ts_node_is_named(
+			    tree_library()->ts_tree_cursor_current_node(&w->cursor)))
 			continue;
 		v = read_value(w);
 		if (!v)
 			return false;
 	}
-	ts_tree_cursor_goto_parent(&w->cursor);
+	tree_library()->ts_tree_cursor_goto_parent(&w->cursor);
 	return v && toml_table_set(w->tables, table, &path, v);
 }
 
 /* What stands in brackets: the first mistake is its end, and where w is no longer matters then. */
 static bool read_inner(struct walk *w, struct toml_value *to)
 {
-	if (!ts_tree_cursor_goto_first_child(&w->cursor))
+	if (!tree_library()->ts_tree_cursor_goto_first_child(&w->cursor))
 		return true;
 	do {
 		struct piece p = here(w);
 		struct toml_value *item;
 
 		if (is_a(&p, "comment") ||
-		    !ts_node_is_named(ts_tree_cursor_current_node(&w->cursor)))
+		    !tree_library()->ts_node_is_named(
+			    tree_library()->ts_tree_cursor_current_node(&w->cursor)))
 			continue;
 		if (to->kind == TOML_TABLE) {
 			if (!read_pair(w, to))
@@ -94,8 +98,8 @@ static bool read_inner(struct walk *w, struct toml_value *to)
 		if (!item)
 			return false;
 		toml_array_add(to, item);
-	} while (ts_tree_cursor_goto_next_sibling(&w->cursor));
-	ts_tree_cursor_goto_parent(&w->cursor);
+	} while (tree_library()->ts_tree_cursor_goto_next_sibling(&w->cursor));
+	tree_library()->ts_tree_cursor_goto_parent(&w->cursor);
 	return true;
 }
 
@@ -186,7 +190,7 @@ static struct toml_value *read_header(struct walk *w, struct toml_value *root, b
 	struct key_path path;
 	struct piece p;
 
-	if (!ts_tree_cursor_goto_first_child(&w->cursor))
+	if (!tree_library()->ts_tree_cursor_goto_first_child(&w->cursor))
 		return NULL;
 	do {
 		p = here(w);
@@ -194,7 +198,7 @@ static struct toml_value *read_header(struct walk *w, struct toml_value *root, b
 			return read_key(w, &p, &path)
 				       ? toml_table_begin(w->tables, root, &path, repeated)
 				       : NULL;
-	} while (ts_tree_cursor_goto_next_sibling(&w->cursor));
+	} while (tree_library()->ts_tree_cursor_goto_next_sibling(&w->cursor));
 	return NULL;
 }
 
@@ -212,9 +216,11 @@ static void add_statement(struct values *v, struct walk *w)
 
 void toml_values_add(struct values *v, const struct statement *s, const TSTree *tree)
 {
-	struct walk w = {&v->tables, s, ts_tree_cursor_new(ts_tree_root_node(tree))};
+	struct walk w = {
+		&v->tables, s,
+		tree_library()->ts_tree_cursor_new(tree_library()->ts_tree_root_node(tree))};
 
-	if (ts_tree_cursor_goto_first_child(&w.cursor))
+	if (tree_library()->ts_tree_cursor_goto_first_child(&w.cursor))
 		add_statement(v, &w);
-	ts_tree_cursor_delete(&w.cursor);
+	tree_library()->ts_tree_cursor_delete(&w.cursor);
 }
