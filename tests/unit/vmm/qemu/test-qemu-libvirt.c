@@ -294,7 +294,7 @@ static void each_state(void **state)
 		assert_string_equal(list->kernel, "/boot/vmlinuz");
 		assert_int_equal(list->id, 7);
 		assert_int_equal(list->vcpus, 4);
-		free(list);
+		qemu_list_free(list, 1);
 	}
 }
 
@@ -314,10 +314,10 @@ static void nothing_is_known(void **state)
 		assert_string_equal(list[i].accel, "");
 		assert_string_equal(list[i].kernel, "");
 	}
-	free(list);
+	qemu_list_free(list, 3);
 	lv.listed = 0;
 	assert_int_equal(qemu_list(NULL, &forever, &list, err, sizeof(err)), 0);
-	free(list);
+	qemu_list_free(list, 0);
 }
 
 static void no_list(void **state)
