@@ -67,7 +67,7 @@ static void take_cost(struct round *r, const struct digest_summary *s)
 		metrics_add(r->metrics, METRICS_GUEST_PANICS, &labels, 1);
 }
 
-static void take_usage(const struct round *r)
+static void take_usage(const struct round *r, enum plan_kind kind)
 {
 	const struct rusage *u = &r->step.used;
 	struct metrics_labels labels = labels_of(r);
@@ -75,7 +75,8 @@ static void take_usage(const struct round *r)
 			 (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e6;
 
 	metrics_add(r->metrics, METRICS_CPU, &labels, seconds);
-	metrics_set(r->metrics, METRICS_RESIDENT, &labels, (double)u->ru_maxrss * 1024);
+	if (plan_is_of_guest(kind))
+		metrics_set(r->metrics, METRICS_RESIDENT, &labels, (double)u->ru_maxrss * 1024);
 }
 
 /* It may have booted another kernel. */
@@ -161,7 +162,7 @@ void found(struct round *r, enum plan_kind kind)
 	};
 	int64_t threshold = round_rule(r)->threshold.irqs_off_ns;
 
-	take_usage(r);
+	take_usage(r, kind);
 	take_harm(r, kind);
 	if (kind == PLAN_RECOVER)
 		return;
