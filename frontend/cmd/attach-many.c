@@ -89,6 +89,17 @@ static bool make_folder(const char *path)
 	return false;
 }
 
+/* The same. Recordings that are there would be taken for those of this time. */
+static bool make_parts(struct many *m)
+{
+	if (!mkdir(m->parts, 0777))
+		return true;
+	fprintf(stderr, "hvtrace: no folder %s for the recordings: %s%s\n", m->parts,
+		strerror(errno),
+		errno == EEXIST ? ": an earlier one has left them there: move them elsewhere" : "");
+	return false;
+}
+
 /* The same. What is not kept nobody else is to see. */
 static bool make_scratch(struct many *m)
 {
@@ -142,7 +153,7 @@ static bool make_places(struct many *m)
 	m->kept = is_folder(output);
 	m->joined = !m->kept && session_options_record(&m->opt->session);
 	m->parts = m->joined ? name_file("%s.guests", output) : NULL;
-	if ((m->kept && !make_folder(output)) || (m->parts && !make_folder(m->parts)))
+	if ((m->kept && !make_folder(output)) || (m->parts && !make_parts(m)))
 		return false;
 	if (((!m->kept && !m->joined) || m->opt->session.summary) && !make_scratch(m))
 		return false;

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -25,9 +26,9 @@
 
 struct cutter {
 	const struct attach_options *opt;
-	char last[32];	 /* when the last file began */
-	unsigned int nr; /* files of that second */
-	int failed;
+	char last[32];	    /* when the last file began */
+	unsigned int nr;    /* files of that second */
+	atomic_bool failed; /* told by the thread that packs, too */
 	pid_t child;
 	int from; /* what it records */
 	struct segments *segments;
@@ -69,7 +70,7 @@ static void tell_file(void *arg, const char *path, const struct record_result *r
 		fprintf(stderr, "hvtrace: %s is not %s: %s%s%s\n", path, rc ? "finished" : "whole",
 			strerror(rc ? -rc : -result->lost),
 			rc ? "; what is recorded is there: hvtrace repair " : "", rc ? path : "");
-		c->failed = 1;
+		c->failed = true;
 	}
 	if (rc)
 		return;
@@ -83,15 +84,19 @@ static void tell_file(void *arg, const char *path, const struct record_result *r
 /* --- the process that traces --------------------------------------------------------------------
  */
 
-static _Noreturn void be_tracer(const struct cutter *c, int to, const sigset_t *signals)
+static _Noreturn void be_tracer(const struct cutter *c, int to, pid_t parent,
+				const sigset_t *signals)
 {
 	struct attach_options opt = *c->opt;
 	int status = EXIT_FAILED;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* A terminal's Ctrl-C comes from who starts this alone: twice it would mean at once. */
+	setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN);
 	opt.session.record = true;
 	opt.session.output = "-";
-	if (dup2(to, STDOUT_FILENO) >= 0) {
+	if (getppid() == parent && dup2(to, STDOUT_FILENO) >= 0) {
 		close(to);
 		sigprocmask(SIG_SETMASK, signals, NULL);
 		status = attach_guest(&opt);
@@ -102,6 +107,7 @@ static _Noreturn void be_tracer(const struct cutter *c, int to, const sigset_t *
 
 static int start_tracer(struct cutter *c, const sigset_t *signals)
 {
+	pid_t parent = getpid();
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
@@ -111,7 +117,7 @@ static int start_tracer(struct cutter *c, const sigset_t *signals)
 	c->child = fork();
 	if (!c->child) {
 		close(fds[0]);
-		be_tracer(c, fds[1], signals);
+		be_tracer(c, fds[1], parent, signals);
 	}
 	close(fds[1]);
 	c->from = fds[0];
@@ -142,7 +148,7 @@ static int take(struct cutter *c, char *chunk)
 	if (!segments_add(c->segments, chunk, (size_t)n, now_ms(), err, sizeof(err)))
 		return 1;
 	fprintf(stderr, "hvtrace: the recording ends: %s\n", err);
-	c->failed = 1;
+	c->failed = true;
 	return 0;
 }
 
@@ -207,7 +213,7 @@ int attach_segments(const struct attach_options *opt)
 	} else {
 		take_all(&c, signals);
 		if (segments_finish(c.segments))
-			c.failed = 1;
+			c.failed = true;
 		status = status_of(&c, signals);
 	}
 	segments_free(c.segments);

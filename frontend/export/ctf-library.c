@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ctf-library.c - loads libbabeltrace2. There is one in a process, as of any library. */
 #include "frontend/export/ctf-library.h"
+#include "frontend/lib/library.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
-#include <string.h>
 
 static struct ctf_library table;
 
-/* A pointer to a function may not be cast from one to data (C11 6.3.2.3), but POSIX has it so. */
-static bool resolve(void *library, const char *name, void *member)
-{
-	void *function = dlsym(library, name);
-
-	memcpy(member, &function, sizeof(function));
-	return function;
-}
-
-#define RESOLVE(name) &&resolve(library, #name, &table.name)
+#define RESOLVE(name) &&library_resolve(library, #name, &table.name)
 
 /* Plugins refer to the library. Those of a user are not for who may be another one. */
 static bool load(void)

@@ -109,13 +109,15 @@ static int number_before(const struct serve_config *old, const struct config_rul
 }
 
 /* A round by a rule that stays is one of the new configuration's; one by another rule lets its
- * guest go, and ends by the old one. */
-static void keep_rounds(struct daemon *d, const int *before)
+ * guest go, and ends by the old one, as those do that had to before. */
+static void keep_rounds(struct daemon *d, const struct conf *old, const int *before)
 {
 	for (size_t i = 0; i < d->nr_rounds; i++) {
 		struct round *r = d->round[i];
 		size_t now = 0;
 
+		if (r->conf != old)
+			continue;
 		while (now < d->conf->c->nr_rules && before[now] != (int)r->rule)
 			now++;
 		if (now == d->conf->c->nr_rules) {
@@ -167,7 +169,7 @@ int reload(struct daemon *d)
 		before[i] = number_before(old->c, &conf->c->rules[i]);
 	d->conf = conf;
 	guests_apply(&d->guests, conf->c, before);
-	keep_rounds(d, before);
+	keep_rounds(d, old, before);
 	change_parts(d, old->c);
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_TIME, &none, (double)time(NULL));
 	conf_put(old);

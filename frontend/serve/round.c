@@ -18,6 +18,7 @@
  */
 #define STEP_MORE_MS INT64_C(180000)
 #define STEP_JOB_MS  INT64_C(600000) /* what looks at a recording */
+#define WATCH_MIN_MS 1000	     /* in less nothing long is to be seen, and 0 is no end */
 #define STEP_END_MS  INT64_C(60000)  /* from when it was asked to end */
 
 const struct config_rule *round_rule(const struct round *r)
@@ -40,7 +41,9 @@ static int64_t window_ms(const struct round *r)
 	const struct config_rule *rule = round_rule(r);
 
 	if (r->watch)
-		return (int64_t)(rule->threshold.for_ns / 1000000);
+		return rule->threshold.for_ns > WATCH_MIN_MS * 1000000
+			       ? (int64_t)(rule->threshold.for_ns / 1000000)
+			       : WATCH_MIN_MS;
 	return r->segments ? plan_always_ms(rule, r->guest->due[r->rule].before)
 			   : plan_window_ms(rule);
 }

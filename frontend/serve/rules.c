@@ -305,10 +305,12 @@ void rules_tick(struct daemon *d, int64_t now_ms)
 		begin_rounds(d, now_ms);
 	for (size_t i = 0; i < d->nr_rounds; i++)
 		take_files(d, d->round[i]);
+	for (size_t i = 0; i < d->nr_rounds; i++)
+		go_on(d, d->round[i], now_ms);
+	/* None goes before: whether one may step depends on the others. */
 	for (size_t i = 0; i < d->nr_rounds; i++) {
 		struct round *r = d->round[i];
 
-		go_on(d, r, now_ms);
 		if (round_is_over(r)) {
 			let_go(d, r, now_ms);
 			if (round_rule(r)->keep && !r->segments)

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* curl-library.c - loads libcurl. There is one in a process, as of any library. */
 #include "frontend/ship/curl-library.h"
+#include "frontend/lib/library.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
 static struct curl_library table;
 static bool loaded;
 
-/* A pointer to a function may not be cast from one to data (C11 6.3.2.3), but POSIX has it so. */
-static bool resolve(void *library, const char *name, void *member)
-{
-	void *function = dlsym(library, name);
-
-	memcpy(member, &function, sizeof(function));
-	return function;
-}
-
-#define RESOLVE(name) &&resolve(library, #name, &table.name)
+#define RESOLVE(name) &&library_resolve(library, #name, &table.name)
 
 /* The same with one library for TLS, or with another. */
 static bool load(void)

@@ -232,6 +232,30 @@ static void test_window(void **state)
 	were("record ");
 }
 
+/* One is over in the tick in which another one asks whether it may go on. */
+static void test_one_ends(void **state)
+{
+	(void)state;
+	rules[0] = rules[1] = window;
+	rules[0].guests = LIST("a");
+	rules[1].guests = LIST("b");
+	rules[1].name = "v";
+	rules[1].metrics = CONFIG_SYSCALLS;
+	config.nr_rules = 2;
+	guests_are("a1b1");
+	guests_find(&d.guests, "a")->due[0].next_ms = 0;
+	guests_find(&d.guests, "b")->due[1].next_ms = 1;
+	rules_tick(&d, 1000 * SEC);
+	rules_tick(&d, 1000 * SEC);
+	assert_int_equal(d.nr_rounds, 2);
+	while (round_steps(d.round[0]) || round_steps(d.round[1]))
+		hear();
+	rules_tick(&d, 1000 * SEC);
+	assert_int_equal(d.nr_rounds, 1);
+	run(1000 * SEC);
+	were("record record syscalls ");
+}
+
 /* After five seconds, twice as much each time, up to five minutes; until it works. */
 static void test_retry(void **state)
 {
@@ -477,9 +501,10 @@ static void test_hangs(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_window),    TEST(test_retry),	 TEST(test_demand), TEST(test_no_place),
-		TEST(test_steal),     TEST(test_budget), TEST(test_turns),  TEST(test_limit),
-		TEST(test_restarted), TEST(test_gone),	 TEST(test_harmed), TEST(test_hangs),
+		TEST(test_window),   TEST(test_one_ends),  TEST(test_retry),  TEST(test_demand),
+		TEST(test_no_place), TEST(test_steal),	   TEST(test_budget), TEST(test_turns),
+		TEST(test_limit),    TEST(test_restarted), TEST(test_gone),   TEST(test_harmed),
+		TEST(test_hangs),
 	};
 
 	if (!strcmp(argv[0], "hvtrace"))
