@@ -20,7 +20,7 @@ soak-tests += tests/soak/random-kills,6.1
 soak-tests += tests/soak/random-kills,6.12
 soak-tests += tests/soak/record-kills
 soak-tests += tests/soak/serve
-soak-tests += tests/e2e/ship,PARTS=kills,SHIP_RECORDS=20000000,SHIP_ROWS=200000
+soak-tests += tests/e2e/ship,PARTS=kills,SHIP_RECORDS=100000000,SHIP_ROWS=1000000,SHIP_KILL_AFTER=5
 soak-tests += tests/soak/early-boot
 soak-tests += tests/soak/events-all
 soak-tests += tests/soak/tracefs-crowd
