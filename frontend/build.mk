@@ -240,6 +240,7 @@ frontend-objs += frontend/lib/paint.o
 frontend-objs += frontend/lib/patience.o
 frontend-objs += frontend/lib/process.o
 frontend-objs += frontend/lib/runtime-dir.o
+frontend-objs += frontend/lib/said.o
 frontend-objs += frontend/lib/scratch.o
 frontend-objs += frontend/lib/tree.o
 frontend-objs += frontend/metrics/accept.o

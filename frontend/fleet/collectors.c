@@ -24,51 +24,6 @@
 #define FILES_MORE 64	/* descriptors beside two for each */
 #define ERRORS_MS  1000 /* that a line on stderr waits for who does not read */
 
-/* --- what they say ------------------------------------------------------------------------------
- */
-
-static void print_line(const struct collector *c, const char *line, size_t len)
-{
-	size_t own = len >= strlen(PREFIX) && !strncmp(line, PREFIX, strlen(PREFIX))
-			     ? strlen(PREFIX)
-			     : 0;
-
-	fprintf(stderr, PREFIX "%s: %.*s\n", c->name, (int)(len - own), line + own);
-}
-
-/* Whole lines; the last one at the end, and what is longer than any of ours in pieces. */
-static void print_lines(struct collector *c, bool all)
-{
-	size_t at = 0;
-	const char *end;
-
-	while ((end = memchr(c->line + at, '\n', c->len - at))) {
-		print_line(c, c->line + at, (size_t)(end - c->line) - at);
-		at = (size_t)(end - c->line) + 1;
-	}
-	if (at < c->len && (all || (!at && c->len == sizeof(c->line)))) {
-		print_line(c, c->line + at, c->len - at);
-		at = c->len;
-	}
-	memmove(c->line, c->line + at, c->len - at);
-	c->len -= at;
-}
-
-static void hear(struct collector *c)
-{
-	ssize_t n = read(c->says, c->line + c->len, sizeof(c->line) - c->len);
-
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (n > 0)
-		c->len += (size_t)n;
-	print_lines(c, n <= 0);
-	if (n > 0)
-		return;
-	close(c->says);
-	c->says = -1;
-}
-
 /* --- processes ----------------------------------------------------------------------------------
  */
 
@@ -78,6 +33,13 @@ struct what {
 	sigset_t before; /* the signals that are blocked elsewhere */
 	pid_t parent;
 };
+
+static void print_line(void *arg, const char *line, size_t len)
+{
+	const struct collector *c = arg;
+
+	fprintf(stderr, PREFIX "%s: %.*s\n", c->name, (int)len, line);
+}
 
 /*
  * Ctrl-C of a terminal goes to this process alone, which passes it on: who got it twice would end
@@ -90,7 +52,7 @@ static _Noreturn void be_collector(const struct what *w, struct collector *c, si
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	setpgid(0, 0);
 	for (size_t k = 0; k < i; k++) {
-		close(c[k].says);
+		close(c[k].says.fd);
 		close(c[k].pidfd);
 	}
 	if (getppid() == w->parent && dup2(says, STDERR_FILENO) >= 0 && !output_start()) {
@@ -107,8 +69,7 @@ static void start(const struct what *w, struct collector *all, size_t i)
 	struct collector *c = &all[i];
 	int fds[2];
 
-	c->pid = c->pidfd = c->says = -1;
-	c->len = 0;
+	c->pid = c->pidfd = c->says.fd = -1;
 	if (!pipe2(fds, O_CLOEXEC)) {
 		fflush(NULL);
 		c->pid = fork();
@@ -117,7 +78,7 @@ static void start(const struct what *w, struct collector *all, size_t i)
 			be_collector(w, all, i, fds[1]);
 		}
 		close(fds[1]);
-		c->says = fds[0];
+		said_begin(&c->says, fds[0], print_line, c);
 	}
 	if (c->pid > 0)
 		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
@@ -154,6 +115,7 @@ static void take_status(struct collector *c)
 	if (waitpid(c->pid, &status, 0) == c->pid)
 		c->status =
 			WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
+	said_end(&c->says);
 	c->killed = WIFSIGNALED(status);
 	if (c->killed)
 		fprintf(stderr, PREFIX "%s: its process was ended by signal %d (%s)\n", c->name,
@@ -182,7 +144,7 @@ static size_t still_there(const struct collector *c, size_t nr)
 	size_t there = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		there += c[i].pidfd >= 0 || c[i].says >= 0;
+		there += c[i].pidfd >= 0;
 	return there;
 }
 
@@ -193,14 +155,14 @@ static int wait_for_all(struct collector *c, size_t nr, struct pollfd *fds, int 
 	while (still_there(c, nr)) {
 		fds[2 * nr] = (struct pollfd){.fd = signals, .events = POLLIN};
 		for (size_t i = 0; i < nr; i++) {
-			fds[2 * i] = (struct pollfd){.fd = c[i].says, .events = POLLIN};
+			fds[2 * i] = (struct pollfd){.fd = c[i].says.fd, .events = POLLIN};
 			fds[2 * i + 1] = (struct pollfd){.fd = c[i].pidfd, .events = POLLIN};
 		}
 		if (poll(fds, 2 * nr + 1, -1) < 0)
 			continue;
 		for (size_t i = 0; i < nr; i++) {
 			if (fds[2 * i].revents)
-				hear(&c[i]);
+				said_hear(&c[i].says);
 			if (fds[2 * i + 1].revents)
 				take_status(&c[i]);
 		}

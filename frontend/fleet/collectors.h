@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define COLLECTOR_LINE 1024
+#include "frontend/lib/said.h"
 
 struct collector {
 	const char *name; /* of the guest, which stays */
@@ -18,9 +18,8 @@ struct collector {
 	bool killed;	  /* which it was */
 	/* What follows is collectors.c's. */
 	pid_t pid;
-	int pidfd, says; /* -1: it has ended; it has said its last */
-	char line[COLLECTOR_LINE];
-	size_t len;
+	int pidfd; /* -1: it has ended */
+	struct said says;
 };
 
 /*

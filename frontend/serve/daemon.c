@@ -200,7 +200,7 @@ static void repair(struct daemon *d)
 	size_t len;
 
 	if (step_is_over(&d->repair))
-		d->repair = (struct step){.pidfd = -1, .says = -1};
+		d->repair = (struct step){.pidfd = -1, .says.fd = -1};
 	if (d->repair.pid || !d->unfinished_len || d->stopping)
 		return;
 	step_start(&d->repair, words, -1, "repair");
@@ -242,8 +242,8 @@ static size_t add_step(struct pollfd *fds, const struct step *s)
 {
 	size_t n = 0;
 
-	if (s->says >= 0)
-		fds[n++] = (struct pollfd){.fd = s->says, .events = POLLIN};
+	if (s->says.fd >= 0)
+		fds[n++] = (struct pollfd){.fd = s->says.fd, .events = POLLIN};
 	if (s->pidfd >= 0)
 		fds[n++] = (struct pollfd){.fd = s->pidfd, .events = POLLIN};
 	return n;
@@ -441,7 +441,7 @@ int serve_run(const char *config, const struct config_words *words)
 		.config = config, .words = words, .state = -1, .random = (unsigned int)getpid()};
 	int status = EXIT_FAILED;
 
-	d.repair.pidfd = d.repair.says = -1;
+	d.repair.pidfd = d.repair.says.fd = -1;
 	d.alive_ms = notify_begin();
 	if (begin(&d)) {
 		fprintf(stderr, "hvtrace: %zu rules of %s\n", d.conf->c->nr_rules, config);

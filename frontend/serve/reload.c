@@ -61,8 +61,12 @@ static int serve_metrics(struct daemon *d)
 	if (!listen || !*listen)
 		return 0;
 	if (!metrics_serve(&d->server, d->metrics, listen, err, sizeof(err))) {
-		fprintf(stderr, "hvtrace: metrics at http://%s/metrics\n",
-			metrics_server_address(d->server));
+		const char *address = metrics_server_address(d->server);
+
+		fprintf(stderr,
+			*address == '/' ? "hvtrace: metrics at the socket %s: /metrics\n"
+					: "hvtrace: metrics at http://%s/metrics\n",
+			address);
 		return 0;
 	}
 	fprintf(stderr, "hvtrace: no metrics: %s\n", err);

@@ -80,7 +80,7 @@ static struct round *make_round(const struct round *like)
 		return NULL;
 	*r = *like;
 	conf_get(r->conf);
-	r->step = (struct step){.pidfd = -1, .says = -1};
+	r->step = (struct step){.pidfd = -1, .says.fd = -1};
 	r->out = -1;
 	return r;
 }
@@ -155,8 +155,8 @@ struct round *round_of_file(const struct round *of, const char *path, char *err,
 void round_free(struct round *r)
 {
 	close_out(r);
-	if (r->step.says >= 0)
-		close(r->step.says);
+	if (r->step.says.fd >= 0)
+		close(r->step.says.fd);
 	folder_remove(r);
 	conf_put(r->conf);
 	free(r);
@@ -291,10 +291,10 @@ static void end_step(struct round *r)
 
 	hear_names(r);
 	close_out(r);
-	if (r->step.says >= 0)
-		close(r->step.says);
+	if (r->step.says.fd >= 0)
+		close(r->step.says.fd);
 	found(r, kind);
-	r->step = (struct step){.pidfd = -1, .says = -1};
+	r->step = (struct step){.pidfd = -1, .says.fd = -1};
 	r->at = r->at + 1 < r->nr ? r->at + 1 : r->nr;
 	if (((r->failed && kind == PLAN_RECORD && !r->segments) || !round_has_guest(r)) &&
 	    access(r->recording, F_OK))

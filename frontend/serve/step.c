@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PREFIX	 "hvtrace: "
 #define EXEC_ERR 127
-
-/* A pipe that was full is empty by then. */
-#define REST_READS 256
 
 /* The daemon's own program, also where its file was replaced by another version. */
 #define PROGRAM "/proc/self/exe"
@@ -43,12 +38,20 @@ static _Noreturn void be_step(char *const *argv, int out, int says, pid_t parent
 	_exit(EXEC_ERR);
 }
 
+static void pass_on(void *arg, const char *line, size_t len)
+{
+	struct step *s = arg;
+
+	snprintf(s->last, sizeof(s->last), "%.*s", (int)len, line);
+	fprintf(stderr, "hvtrace: %s: %s\n", s->who, s->last);
+}
+
 int step_start(struct step *s, char *const *argv, int out, const char *who)
 {
 	pid_t parent = getpid();
 	int fds[2], rc;
 
-	*s = (struct step){.who = who, .pidfd = -1, .says = -1};
+	*s = (struct step){.who = who, .pidfd = -1, .says.fd = -1};
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
 	s->pid = fork();
@@ -61,78 +64,16 @@ int step_start(struct step *s, char *const *argv, int out, const char *who)
 		close(fds[0]);
 		return rc;
 	}
-	s->says = fds[0];
-	fcntl(s->says, F_SETFL, O_NONBLOCK);
+	said_begin(&s->says, fds[0], pass_on, s);
 	s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
 	if (s->pidfd >= 0)
 		return 0;
 	rc = -errno;
 	kill(s->pid, SIGKILL);
 	waitpid(s->pid, NULL, 0);
-	close(s->says);
-	*s = (struct step){.pidfd = -1, .says = -1};
+	close(s->says.fd);
+	*s = (struct step){.pidfd = -1, .says.fd = -1};
 	return rc;
-}
-
-/* --- what it says -------------------------------------------------------------------------------
- */
-
-static void pass_on(struct step *s, const char *line, size_t len)
-{
-	size_t own = len >= strlen(PREFIX) && !strncmp(line, PREFIX, strlen(PREFIX))
-			     ? strlen(PREFIX)
-			     : 0;
-
-	snprintf(s->last, sizeof(s->last), "%.*s", (int)(len - own), line + own);
-	fprintf(stderr, PREFIX "%s: %s\n", s->who, s->last);
-}
-
-static void pass_lines(struct step *s, bool all)
-{
-	size_t at = 0;
-	const char *end;
-
-	while ((end = memchr(s->line + at, '\n', s->len - at))) {
-		pass_on(s, s->line + at, (size_t)(end - s->line) - at);
-		at = (size_t)(end - s->line) + 1;
-	}
-	if (at < s->len && (all || (!at && s->len == sizeof(s->line)))) {
-		pass_on(s, s->line + at, s->len - at);
-		at = s->len;
-	}
-	memmove(s->line, s->line + at, s->len - at);
-	s->len -= at;
-}
-
-static void hear(struct step *s)
-{
-	ssize_t n = read(s->says, s->line + s->len, sizeof(s->line) - s->len);
-
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (n > 0)
-		s->len += (size_t)n;
-	pass_lines(s, n <= 0);
-	if (n > 0)
-		return;
-	close(s->says);
-	s->says = -1;
-}
-
-/* What it has said by its end is in the pipe: a while of that, as what it has started may go on. */
-static void hear_rest(struct step *s)
-{
-	for (unsigned int i = 0; i < REST_READS && s->says >= 0; i++) {
-		struct pollfd more = {.fd = s->says, .events = POLLIN};
-
-		if (poll(&more, 1, 0) <= 0)
-			break;
-		hear(s);
-	}
-	pass_lines(s, true);
-	if (s->says >= 0)
-		close(s->says);
-	s->says = -1;
 }
 
 /* --- its end ------------------------------------------------------------------------------------
@@ -144,7 +85,7 @@ static void take_status(struct step *s)
 
 	if (wait4(s->pid, &status, WNOHANG, &s->used) != s->pid)
 		return;
-	hear_rest(s);
+	said_end(&s->says);
 	s->status = WIFEXITED(status) ? WEXITSTATUS(status) : CANCEL_STATUS(WTERMSIG(status));
 	if (WIFSIGNALED(status))
 		snprintf(s->last, sizeof(s->last), "its process was ended by signal %d (%s)",
@@ -155,8 +96,8 @@ static void take_status(struct step *s)
 
 void step_hear(struct step *s)
 {
-	if (s->says >= 0)
-		hear(s);
+	if (s->says.fd >= 0)
+		said_hear(&s->says);
 	if (s->pidfd >= 0)
 		take_status(s);
 }

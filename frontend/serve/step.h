@@ -12,19 +12,18 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#define STEP_LINE      1024
+#include "frontend/lib/said.h"
+
 #define STEP_WORDS_MAX 256
 
 struct step {
-	const char *who;    /* in front of what it says; stays */
-	pid_t pid;	    /* 0: none runs */
-	int pidfd;	    /* readable once it has ended; -1: it has, or there is none */
-	int says;	    /* what it says on stderr; -1: no more */
-	int status;	    /* once it has ended: as a shell has it */
-	struct rusage used; /* and what it has used */
-	size_t len;
-	char line[STEP_LINE];
-	char last[STEP_LINE + 1]; /* the last that it has said, for what comes of it */
+	const char *who;	  /* in front of what it says; stays */
+	pid_t pid;		  /* 0: none runs */
+	int pidfd;		  /* readable once it has ended; -1: it has, or there is none */
+	struct said says;	  /* on stderr */
+	int status;		  /* once it has ended: as a shell has it */
+	struct rusage used;	  /* and what it has used */
+	char last[SAID_LINE + 1]; /* the last that it has said, for what comes of it */
 };
 
 /*

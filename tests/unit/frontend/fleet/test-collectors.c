@@ -74,7 +74,7 @@ static void with_the_name_in_front(void **state)
 
 static int say_much(void *arg, size_t i)
 {
-	char text[2 * COLLECTOR_LINE + 7];
+	char text[2 * SAID_LINE + 7];
 
 	(void)arg;
 	(void)i;
@@ -93,11 +93,39 @@ static void long_lines(void **state)
 	assert_int_equal(run_all(&c, 1, say_much, NULL), 0);
 	for (const char *line = strtok(said, "\n"); line; line = strtok(NULL, "\n"), lines++) {
 		assert_memory_equal(line, "hvtrace: a: ", 12);
-		assert_true(strlen(line) <= 12 + COLLECTOR_LINE);
+		assert_true(strlen(line) <= 12 + SAID_LINE);
 		many += strspn(line + 12, "x");
 	}
-	assert_int_equal(many, 2 * COLLECTOR_LINE + 7);
+	assert_int_equal(many, 2 * SAID_LINE + 7);
 	assert_in_range(lines, 5, 7);
+}
+
+/* Who has its stderr until the other end of that pipe is closed. */
+static int leave_one(void *arg, size_t i)
+{
+	const int *until = arg;
+	char c;
+
+	(void)i;
+	fprintf(stderr, "left one\n");
+	if (fork())
+		return EXIT_OK;
+	close(until[1]);
+	_exit(read(until[0], &c, 1) != 0);
+}
+
+static void one_left_behind_is_not_waited_for(void **state)
+{
+	struct collector c = {.name = "a"};
+	int until[2];
+
+	(void)state;
+	assert_int_equal(pipe(until), 0);
+	assert_int_equal(run_all(&c, 1, leave_one, until), 0);
+	assert_int_equal(c.status, EXIT_OK);
+	assert_string_equal(said, "hvtrace: a: left one\n");
+	close(until[0]);
+	close(until[1]);
 }
 
 static int say_often(void *arg, size_t i)
@@ -347,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_the_name_in_front),
 		cmocka_unit_test(long_lines),
+		cmocka_unit_test(one_left_behind_is_not_waited_for),
 		cmocka_unit_test(all_at_once),
 		cmocka_unit_test(statuses),
 		cmocka_unit_test(one_is_killed),

@@ -164,7 +164,7 @@ static void hear(void)
 {
 	for (size_t i = 0; i < d.nr_rounds; i++) {
 		struct step *s = &d.round[i]->step;
-		struct pollfd fds[2] = {{.fd = s->says, .events = POLLIN},
+		struct pollfd fds[2] = {{.fd = s->says.fd, .events = POLLIN},
 					{.fd = s->pidfd, .events = POLLIN}};
 
 		if (!round_steps(d.round[i]))

@@ -71,7 +71,7 @@ static int be_step(const char *what)
 		return 0;
 	}
 	if (!strcmp(what, "speaks-long")) {
-		repeat("x", STEP_LINE * 3);
+		repeat("x", SAID_LINE * 3);
 		return 0;
 	}
 	if (!strcmp(what, "speaks-much")) {
@@ -95,19 +95,19 @@ static void start(struct step *s, char *what, int out)
 	char *const words[] = {name, what, NULL};
 
 	assert_int_equal(step_start(s, words, out, "who"), 0);
-	assert_true(s->pid > 0 && s->pidfd >= 0 && s->says >= 0);
+	assert_true(s->pid > 0 && s->pidfd >= 0 && s->says.fd >= 0);
 }
 
 static void hear_all(struct step *s)
 {
 	while (!step_is_over(s)) {
-		struct pollfd fds[2] = {{.fd = s->says, .events = POLLIN},
+		struct pollfd fds[2] = {{.fd = s->says.fd, .events = POLLIN},
 					{.fd = s->pidfd, .events = POLLIN}};
 
 		assert_true(poll(fds, 2, PATIENCE_MS) > 0);
 		step_hear(s);
 	}
-	assert_int_equal(s->says, -1);
+	assert_int_equal(s->says.fd, -1);
 }
 
 /* Its stderr goes to a file meanwhile. What it has passed on: to be freed. */
@@ -167,8 +167,8 @@ static void test_long_line(void **state)
 	(void)state;
 	for (const char *c = text; *c; c++)
 		x += *c == 'x';
-	assert_int_equal(x, 3 * STEP_LINE);
-	assert_true(strlen(s.last) <= STEP_LINE);
+	assert_int_equal(x, 3 * SAID_LINE);
+	assert_true(strlen(s.last) <= SAID_LINE);
 	free(text);
 }
 
