@@ -128,6 +128,7 @@ vmm-objs += vmm/qemu/monitor.o
 vmm-objs += vmm/qemu/patch.o
 vmm-objs += vmm/qemu/pause.o
 vmm-objs += vmm/qemu/peer.o
+vmm-objs += vmm/qemu/pin.o
 vmm-objs += vmm/qemu/ram.o
 vmm-objs += vmm/qemu/rdtsc.o
 vmm-objs += vmm/qemu/regs.o

@@ -139,6 +139,8 @@ static void let_go(struct qemu_machine *m)
 			rc = -ECANCELED;
 		if (!rc)
 			qemu_mmio_end(m);
+		if (!rc && m->pinned)
+			qemu_unpin(m);
 		if (!rc)
 			rc = gdb_detach(m->gdb, false);
 		stop_watching(m);
@@ -387,6 +389,9 @@ static int attach(struct qemu_machine *m, const struct machine_attach_config *cf
 		rc = qemu_look(m, err, errlen);
 	if (!rc)
 		rc = still_wanted(m, err, errlen);
+	if (rc)
+		return rc;
+	rc = qemu_pin(m, err, errlen);
 	if (rc)
 		return rc;
 	qemu_mmio_recover(m);

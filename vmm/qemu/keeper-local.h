@@ -11,6 +11,7 @@ enum { MEMORY = 'm', HOLD = 'h', GOODBYE = 'g', GOODBYE_DETACH = 'd', GOODBYE_LE
 struct keeper_shared {
 	char first[KEEPER_FIRST_MAX];
 	char also[KEEPER_ALSO_MAX];
+	char pin[KEEPER_PIN_MAX];
 	char detach[KEEPER_DETACH_MAX];
 	struct keeper_word word;
 	atomic_bool has_word;

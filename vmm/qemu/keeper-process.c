@@ -137,10 +137,10 @@ static void bytes_write_back(const struct keeper_shared *share, int mem)
 /*
  * Stop the guest if it runs; end a packet that the tracer may have died in the middle of; let the
  * next client's addresses be virtual ones again; undo what is to be undone; have all breakpoints
- * removed ("?" does that in QEMU, handle_target_halt() of gdbstub.c), and detach. The guest has
- * stopped once the stub takes the byte behind the first, so what follows need not wait for an
- * answer that only a guest gives which was running. Bytes are written when the stub is quiet: a
- * breakpoint that the tracer has sent last would come behind them else.
+ * removed ("?" does that in QEMU, handle_target_halt() of gdbstub.c), have it free to go elsewhere,
+ * and detach. The guest has stopped once the stub takes the byte behind the first, so what follows
+ * need not wait for an answer that only a guest gives which was running. Bytes are written when the
+ * stub is quiet: a breakpoint that the tracer has sent last would come behind them else.
  */
 static void guest_release(int sock, bool run_on, const struct keeper_shared *share, int mem)
 {
@@ -156,6 +156,7 @@ static void guest_release(int sock, bool run_on, const struct keeper_shared *sha
 		bytes_write_back(share, mem);
 	}
 	stub_send(sock, "$?#3f", end);
+	stub_send_shared(sock, share->pin, sizeof(share->pin), end);
 	stub_hear(sock, end);
 	if (!run_on)
 		return;

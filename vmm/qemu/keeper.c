@@ -72,6 +72,11 @@ int keeper_first(const struct keeper *k, const char *packets)
 	return k->pid ? share_text(k->share->first, KEEPER_FIRST_MAX, packets) : 0;
 }
 
+int keeper_pinned(const struct keeper *k, const char *packet)
+{
+	return k->pid ? share_text(k->share->pin, KEEPER_PIN_MAX, packet) : 0;
+}
+
 static int keeper_give(struct keeper *k, char what, int fd)
 {
 	union {

@@ -22,6 +22,7 @@
 
 #define KEEPER_FIRST_MAX  512
 #define KEEPER_ALSO_MAX	  2048
+#define KEEPER_PIN_MAX	  64
 #define KEEPER_DETACH_MAX 64
 #define KEEPER_BYTES_MAX  (256 << 10)
 
@@ -57,6 +58,11 @@ int keeper_first(const struct keeper *k, const char *packets);
  * reads. 0, also without a keeper, or -errno.
  */
 int keeper_also(struct keeper *k, const char *packets, int hold);
+/*
+ * And this one, once nothing is to be written any more and before the guest runs on (pin.c); NULL:
+ * none. 0, also without a keeper, or -EMSGSIZE.
+ */
+int keeper_pinned(const struct keeper *k, const char *packet);
 /*
  * QEMU's address space (peer.h), for what follows: the keeper gets a descriptor of its own. 0, also
  * without a keeper, or -errno.

@@ -109,6 +109,7 @@ struct qemu_machine {
 	struct keeper keeper;
 	pthread_mutex_t io;
 	bool kvm;
+	bool pinned;		/* pin.c */
 	bool loses_int3;	/* machine_info's */
 	bool keeps_translated;	/* tried in vain, or its version does; with m->io held */
 	atomic_uint nvcpus;	/* with those that are gone, and come */
@@ -201,6 +202,15 @@ int qemu_walk_standing(struct qemu_machine *m, const struct qemu_vcpu *v, uint64
 int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
 int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
 int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);
+
+/*
+ * pin.c. The guest stands, has just been connected to, and nothing was written yet: it is not
+ * migrated or saved from here on, or there is a message that this cannot be kept from happening.
+ * -EBUSY: that is being done already; 0 or another -errno with one line in err.
+ */
+int qemu_pin(struct qemu_machine *m, char *err, size_t errlen);
+/* Nothing is written any more. It still stands. */
+void qemu_unpin(struct qemu_machine *m);
 
 /* patch.c: machine_patch_text() of a paused machine. -ECONNRESET: nobody knows whether it stands.
  */

@@ -302,7 +302,7 @@ static int monitor_hear(struct gdb *g, struct monitor_text *t)
 	return rc < 0 ? rc : 0;
 }
 
-#define MONITOR_COMMAND 512 /* as a packet's text */
+#define MONITOR_COMMAND 1024 /* as a packet's text */
 
 static int monitor_text(char text[MONITOR_COMMAND], const char *command)
 {

@@ -194,6 +194,7 @@ static void tell_lies(struct keeper *k, const void *arg)
 
 	(void)arg;
 	memset(share->first, '+', sizeof(share->first));
+	memset(share->pin, '+', sizeof(share->pin));
 	atomic_store(&share->which, UINT32_MAX - 1);
 	share->n[0] = SIZE_MAX;
 	for (size_t i = 0; i < KEEPER_BYTES_MAX; i++)
@@ -202,8 +203,9 @@ static void tell_lies(struct keeper *k, const void *arg)
 
 static void lies_are_not_believed(void **state)
 {
-	static const char begin[] = "\x03#00$Qqemu.PhyMemMode:0#76", end[] = "$?#3f$D;1#b0";
-	char got[KEEPER_FIRST_MAX + 256];
+	static const char begin[] = "\x03#00$Qqemu.PhyMemMode:0#76", halt[] = "$?#3f",
+			  end[] = "$D;1#b0";
+	char got[KEEPER_FIRST_MAX + KEEPER_PIN_MAX + 256];
 	int ends[2];
 	size_t len;
 
@@ -211,8 +213,10 @@ static void lies_are_not_believed(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	kill_tracer(tracer_fork(ends, true, tell_lies, NULL));
 	len = stub_listen(ends[1], got, sizeof(got));
-	assert_int_equal(len, strlen(begin) + KEEPER_FIRST_MAX + strlen(end));
+	assert_int_equal(len, strlen(begin) + KEEPER_FIRST_MAX + strlen(halt) + KEEPER_PIN_MAX +
+				      strlen(end));
 	assert_memory_equal(got, begin, strlen(begin));
+	assert_non_null(strstr(got, halt));
 	assert_string_equal(got + len - strlen(end), end);
 	close(ends[1]);
 }
@@ -324,6 +328,29 @@ static void what_is_to_be_said_also(void **state)
 		; /* until it has ended, which nothing else tells */
 	assert_int_equal(errno, EPIPE);
 	close(held[1]);
+}
+
+static void tell_pinned(struct keeper *k, const void *arg)
+{
+	if (keeper_first(k, "$P0=1#a2") || keeper_pinned(k, arg))
+		_exit(1);
+}
+
+/* Behind all that is written and all breakpoints, and before it runs on. */
+static void a_pinned_guest_is_free_to_go(void **state)
+{
+	static const char want[] = "\x03#00$Qqemu.PhyMemMode:0#76$P0=1#a2$?#3f$qRcmd,00#00$D;1#b0";
+	char got[256];
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = tracer_fork(ends, true, tell_pinned, "$qRcmd,00#00");
+	kill_tracer(pid);
+	stub_listen(ends[1], got, sizeof(got));
+	assert_string_equal(got, want);
+	close(ends[1]);
 }
 
 static void standing_guest_is_left_standing(void **state)
@@ -608,6 +635,7 @@ int main(void)
 		cmocka_unit_test(first_things_come_first),
 		cmocka_unit_test(too_much_is_refused),
 		cmocka_unit_test(what_is_to_be_said_also),
+		cmocka_unit_test(a_pinned_guest_is_free_to_go),
 		cmocka_unit_test(standing_guest_is_left_standing),
 		cmocka_unit_test(goodbye_sends_nothing),
 		cmocka_unit_test(a_stub_that_hangs_up_is_left),
