@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -289,6 +290,203 @@ static int monitor_command(virDomainPtr dom, const char *command, char **said, u
 	return text ? 0 : -1;
 }
 
+/* --- events -------------------------------------------------------------------------------------
+ */
+
+enum { EVENTS_MAX = 512, EVENT_IDS = VIR_DOMAIN_EVENT_ID_REBOOT + 1 };
+
+/* What is to be told of the domain, and who wants to hear it. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool gone; /* the daemon */
+	struct {
+		int id, event, detail; /* VIR_DOMAIN_EVENT_ID_... */
+	} queue[EVENTS_MAX];
+	unsigned int first, nr;
+	virConnectDomainEventGenericCallback heard[EVENT_IDS];
+	void *arg[EVENT_IDS];
+} events = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static __attribute__((unused)) void happens(int id, int event, int detail)
+{
+	pthread_mutex_lock(&events.lock);
+	assert_true(events.first + events.nr < EVENTS_MAX);
+	events.queue[events.first + events.nr].id = id;
+	events.queue[events.first + events.nr].event = event;
+	events.queue[events.first + events.nr++].detail = detail;
+	pthread_cond_broadcast(&events.changed);
+	pthread_mutex_unlock(&events.lock);
+}
+
+static __attribute__((unused)) void daemon_goes(bool gone)
+{
+	pthread_mutex_lock(&events.lock);
+	events.gone = gone;
+	pthread_cond_broadcast(&events.changed);
+	pthread_mutex_unlock(&events.lock);
+}
+
+static int listen_to(virConnectPtr conn, virDomainPtr dom, int id,
+		     virConnectDomainEventGenericCallback heard, void *arg, virFreeCallback release)
+{
+	answer();
+	(void)conn;
+	(void)dom;
+	(void)release;
+	pthread_mutex_lock(&events.lock);
+	events.heard[id] = heard;
+	events.arg[id] = arg;
+	pthread_mutex_unlock(&events.lock);
+	return id;
+}
+
+static int listen_no_more(virConnectPtr conn, int id)
+{
+	(void)conn;
+	pthread_mutex_lock(&events.lock);
+	events.heard[id] = NULL;
+	pthread_mutex_unlock(&events.lock);
+	return 0;
+}
+
+static int is_alive(virConnectPtr conn)
+{
+	bool gone;
+
+	(void)conn;
+	pthread_mutex_lock(&events.lock);
+	gone = events.gone;
+	pthread_mutex_unlock(&events.lock);
+	return !gone;
+}
+
+static int keep_alive(virConnectPtr conn, int interval, unsigned int count)
+{
+	(void)conn;
+	(void)interval;
+	(void)count;
+	return 0;
+}
+
+static void tell_event(int id, int event, int detail)
+{
+	if (!events.heard[id])
+		return;
+	if (id == VIR_DOMAIN_EVENT_ID_LIFECYCLE)
+		((virConnectDomainEventCallback)(void (*)(void))events.heard[id])(
+			(virConnectPtr)&lv, (virDomainPtr)&domain, event, detail, events.arg[id]);
+	else
+		events.heard[id]((virConnectPtr)&lv, (virDomainPtr)&domain, events.arg[id]);
+}
+
+/* One of them, or as long as a timer takes. */
+static int run_events(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 20000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&events.lock);
+	if (!events.nr && !events.gone)
+		pthread_cond_timedwait(&events.changed, &events.lock, &until);
+	if (events.nr) {
+		tell_event(events.queue[events.first].id, events.queue[events.first].event,
+			   events.queue[events.first].detail);
+		events.first++;
+		events.nr--;
+	}
+	pthread_mutex_unlock(&events.lock);
+	return 0;
+}
+
+static int add_timer(int ms, virEventTimeoutCallback fires, void *arg, virFreeCallback release)
+{
+	(void)ms;
+	(void)fires;
+	(void)arg;
+	(void)release;
+	return 1;
+}
+
+static int remove_timer(int timer)
+{
+	return timer == 1 ? 0 : -1;
+}
+
+/* --- loads --------------------------------------------------------------------------------------
+ */
+
+/* What it tells of the domain: params NULL: it fails. */
+static struct {
+	virTypedParameter *params;
+	int nr;
+	unsigned int handed_out;
+} loads;
+
+static int stats_of_all(virConnectPtr conn, unsigned int what, virDomainStatsRecordPtr **records,
+			unsigned int flags)
+{
+	virDomainStatsRecordPtr *list;
+
+	answer();
+	(void)conn;
+	(void)flags;
+	assert_int_equal(what, VIR_DOMAIN_STATS_VCPU);
+	if (!loads.params)
+		return -1;
+	list = calloc(2, sizeof(virDomainStatsRecordPtr));
+	assert_non_null(list);
+	list[0] = calloc(1, sizeof(*list[0]));
+	assert_non_null(list[0]);
+	list[0]->dom = (virDomainPtr)&domain;
+	list[0]->params = loads.params;
+	list[0]->nparams = loads.nr;
+	loads.handed_out++;
+	*records = list;
+	return 1;
+}
+
+static void free_stats(virDomainStatsRecordPtr *records)
+{
+	loads.handed_out--;
+	free(records[0]);
+	free(records);
+}
+
+static const virTypedParameter *param_of(virTypedParameterPtr params, int nr, const char *name,
+					 int type)
+{
+	for (int i = 0; i < nr; i++)
+		if (!strcmp(params[i].field, name) && params[i].type == type)
+			return &params[i];
+	return NULL;
+}
+
+static int get_uint(virTypedParameterPtr params, int nr, const char *name, unsigned int *value)
+{
+	const virTypedParameter *p = param_of(params, nr, name, VIR_TYPED_PARAM_UINT);
+
+	if (p)
+		*value = p->value.ui;
+	return p != NULL;
+}
+
+static int get_ullong(virTypedParameterPtr params, int nr, const char *name,
+		      unsigned long long *value)
+{
+	const virTypedParameter *p = param_of(params, nr, name, VIR_TYPED_PARAM_ULLONG);
+
+	if (p)
+		*value = p->value.ul;
+	return p != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ */
+
 static virErrorPtr last_error_whole(void)
 {
 	static virError error = {.code = VIR_ERR_SYSTEM_ERROR, .domain = VIR_FROM_QEMU};
@@ -324,9 +522,14 @@ const struct libvirt *libvirt(void)
 {
 	static const struct libvirt table = {
 		.virConnectClose = disconnect,
+		.virConnectDomainEventDeregisterAny = listen_no_more,
+		.virConnectDomainEventRegisterAny = listen_to,
+		.virConnectGetAllDomainStats = stats_of_all,
 		.virConnectGetURI = uri_of,
+		.virConnectIsAlive = is_alive,
 		.virConnectListAllDomains = list_all,
 		.virConnectOpen = connect_to,
+		.virConnectSetKeepAlive = keep_alive,
 		.virDomainCreateXML = create,
 		.virDomainDestroy = destroy,
 		.virDomainFree = let_go,
@@ -341,10 +544,16 @@ const struct libvirt *libvirt(void)
 		.virDomainLookupByUUIDString = by_uuid,
 		.virDomainQemuMonitorCommand = monitor_command,
 		.virDomainResume = resume,
+		.virDomainStatsRecordListFree = free_stats,
+		.virEventAddTimeout = add_timer,
 		.virEventRegisterDefaultImpl = no_events,
+		.virEventRemoveTimeout = remove_timer,
+		.virEventRunDefaultImpl = run_events,
 		.virGetLastError = last_error_whole,
 		.virGetLastErrorMessage = last_error,
 		.virSetErrorFunc = no_errors,
+		.virTypedParamsGetUInt = get_uint,
+		.virTypedParamsGetULLong = get_ullong,
 	};
 
 	return &table;
