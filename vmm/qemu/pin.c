@@ -68,7 +68,7 @@ static const struct image image = {
 };
 
 /* The folder may be QEMU's own, which could have put something in its place: it is made anew. */
-static int make_file(const char *path, const struct ucred *qemu)
+static int make_file(const char *path)
 {
 	int fd, rc = 0;
 
@@ -78,7 +78,7 @@ static int make_file(const char *path, const struct ucred *qemu)
 		return -errno;
 	if (write(fd, &image, sizeof(image)) != sizeof(image))
 		rc = -EIO;
-	else if (qemu->uid != geteuid() && fchown(fd, qemu->uid, qemu->gid))
+	else if (fchmod(fd, 0444)) /* QEMU is another user */
 		rc = -errno;
 	close(fd);
 	if (rc)
@@ -93,7 +93,8 @@ static int make_file(const char *path, const struct ucred *qemu)
 static int disk_command(char command[COMMAND], const char *path)
 {
 	size_t n = (size_t)snprintf(command, COMMAND,
-				    "drive_add 0 \"if=none,id=" DISK ",format=vdi,node-name=" NODE
+				    "drive_add 0 \"if=none,id=" DISK
+				    ",readonly=on,format=vdi,node-name=" NODE
 				    ",file.driver=file,file.locking=off,file.filename=");
 
 	for (; *path; path++) {
@@ -140,12 +141,11 @@ static int add_disk(struct qemu_machine *m, const char *path, char *err, size_t 
 
 static int pin(struct qemu_machine *m, char *err, size_t errlen)
 {
-	struct ucred qemu = gdb_server(m->gdb);
 	char path[PATH];
 	int rc;
 
 	snprintf(path, sizeof(path), "%s" FILE_IS, m->folder);
-	rc = make_file(path, &qemu);
+	rc = make_file(path);
 	if (rc) {
 		snprintf(err, errlen, "%s: %s", path, strerror(-rc));
 		return rc;
@@ -161,15 +161,14 @@ int qemu_pin(struct qemu_machine *m, char *err, size_t errlen)
 	char why[512];
 	int rc;
 
-	/* Of a QEMU on another host, and of one whose stub is no socket file, there is no folder.
-	 */
+	/* Of a QEMU on another host, or one whose stub is no file, there is no folder. */
 	if (!m->ram.direct || !m->folder[0])
 		return 0;
 	rc = pin(m, why, sizeof(why));
 	m->pinned = !rc;
 	if (gdb_error(m->gdb)) {
 		snprintf(err, errlen, "the gdb stub stopped answering: %s", why);
-		return rc;
+		return gdb_error(m->gdb);
 	}
 	if (rc == -EBUSY) {
 		snprintf(err, errlen,
