@@ -140,7 +140,7 @@ static void let_go(struct qemu_machine *m)
 		if (!rc)
 			qemu_mmio_end(m);
 		if (!rc && m->pinned)
-			qemu_unpin(m);
+			rc = qemu_unpin(m);
 		if (!rc)
 			rc = gdb_detach(m->gdb, false);
 		stop_watching(m);
@@ -247,15 +247,22 @@ int qemu_watch(struct qemu_machine *m)
 	return qemu_domain_watch(m->domain, on_reset, m);
 }
 
+/* As QEMU finds it, which may have begun in another directory. */
 void qemu_remember_folder(struct qemu_machine *m, const char *address)
 {
 	const char *path = strncmp(address, "unix:", 5) ? "" : address + 5;
 	const char *slash = strrchr(path, '/');
-	int len = slash ? (int)(slash - path) + 1 : 0;
+	char folder[ADDRESS_ROOM], *whole = NULL;
 
-	snprintf(m->folder, sizeof(m->folder), "%.*s", len, path);
-	if (*path && !slash)
-		snprintf(m->folder, sizeof(m->folder), ".");
+	if (*path) {
+		snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+			 slash ? path : ".");
+		whole = realpath(folder, NULL);
+	}
+	if (!whole ||
+	    (size_t)snprintf(m->folder, sizeof(m->folder), "%s", whole) >= sizeof(m->folder))
+		m->folder[0] = '\0';
+	free(whole);
 }
 
 static int find_stub(struct qemu_machine *m, const struct machine_attach_config *cfg, char *address,

@@ -28,9 +28,9 @@
 
 #define DISK	"hvtrace"
 #define NODE	"hvtrace-traces-this-guest" /* is in what they are told; 31 characters at most */
-#define FILE_IS "/hvtrace.vdi"
+#define FILE_IS "/hvtrace-%d.vdi"
 #define REMOVE	"drive_del " DISK
-#define PATH	(MMIO_PIPE_PATH + sizeof(FILE_IS))
+#define PATH	(MMIO_PIPE_PATH + 32)
 #define COMMAND (2 * PATH + 256)
 
 /* --- the image ----------------------------------------------------------------------------------
@@ -144,14 +144,19 @@ static int pin(struct qemu_machine *m, char *err, size_t errlen)
 	char path[PATH];
 	int rc;
 
-	snprintf(path, sizeof(path), "%s" FILE_IS, m->folder);
+	/* Several QEMUs may have their stubs in one folder. */
+	snprintf(path, sizeof(path), "%s" FILE_IS, m->folder, (int)m->ram.pid);
 	rc = make_file(path);
 	if (rc) {
 		snprintf(err, errlen, "%s: %s", path, strerror(-rc));
 		return rc;
 	}
-	qemu_unpin(m);
-	rc = add_disk(m, path, err, errlen);
+	/* Of a tracer that was killed. */
+	rc = qemu_unpin(m);
+	if (rc)
+		snprintf(err, errlen, "%s", gdb_error_text(m->gdb, rc));
+	else
+		rc = add_disk(m, path, err, errlen);
 	unlink(path);
 	return rc;
 }
@@ -162,7 +167,7 @@ int qemu_pin(struct qemu_machine *m, char *err, size_t errlen)
 	int rc;
 
 	/* Of a QEMU on another host, or one whose stub is no file, there is no folder. */
-	if (!m->ram.direct || !m->folder[0])
+	if (!m->ram.pid || !m->folder[0])
 		return 0;
 	rc = pin(m, why, sizeof(why));
 	m->pinned = !rc;
@@ -184,12 +189,15 @@ int qemu_pin(struct qemu_machine *m, char *err, size_t errlen)
 	return 0;
 }
 
-void qemu_unpin(struct qemu_machine *m)
+int qemu_unpin(struct qemu_machine *m)
 {
 	char *answer;
+	int rc = gdb_monitor(m->gdb, REMOVE, &answer);
 
-	if (!gdb_monitor(m->gdb, REMOVE, &answer))
-		free(answer);
-	keeper_pinned(&m->keeper, NULL);
+	/* Else it is the keeper's to say. */
+	if (rc)
+		return rc;
+	free(answer);
 	m->pinned = false;
+	return keeper_pinned(&m->keeper, NULL);
 }

@@ -209,8 +209,8 @@ int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t l
  * -EBUSY: that is being done already; 0 or another -errno with one line in err.
  */
 int qemu_pin(struct qemu_machine *m, char *err, size_t errlen);
-/* Nothing is written any more. It still stands. */
-void qemu_unpin(struct qemu_machine *m);
+/* Nothing is written any more. It still stands. 0 or -errno: the keeper has it to say still. */
+int qemu_unpin(struct qemu_machine *m);
 
 /* patch.c: machine_patch_text() of a paused machine. -ECONNRESET: nobody knows whether it stands.
  */

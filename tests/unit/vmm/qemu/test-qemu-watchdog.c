@@ -15,7 +15,8 @@
 #include "tests/unit/fake-qemu.h"
 #include "vmm/machine.h"
 
-#define RELEASE "[^C][Qqemu.PhyMemMode:0][?][D;1]" /* what the keeper says */
+/* What the keeper says: the third is that QEMU has the disk no more that keeps the guest here. */
+#define RELEASE "[^C][Qqemu.PhyMemMode:0][?][qRcmd,64726976655f64656c2068767472616365][D;1]"
 
 static struct machine *attach(struct fake_qemu *q, uint64_t ms)
 {
