@@ -297,8 +297,8 @@ static unsigned int parts_of(const struct dat_file_options *opt, int fd)
 	return opt->buffer || opt->top || opt->as_it_is ? 0 : dat_parts_claimed(fd);
 }
 
-/* The file that was added last, and once more for each further guest in it. */
-static void open_parts(struct dat_file *files, size_t *nr, int *fds,
+/* The file that was added last, and once more for each further guest in it: room of them in all. */
+static void open_parts(struct dat_file *files, size_t room, size_t *nr, int *fds,
 		       const struct formats_config *plugins)
 {
 	struct dat_file *first = &files[*nr - 1], *f;
@@ -310,10 +310,10 @@ static void open_parts(struct dat_file *files, size_t *nr, int *fds,
 	if (parts)
 		first->part = 0;
 	for (unsigned int i = 1; i < parts && !*first->err; i++) {
-		if (*nr == DAT_FILES_MAX) {
+		if (*nr == room) {
 			snprintf(first->err, sizeof(first->err),
-				 "%s: with its guests there are more than %d files", first->path,
-				 DAT_FILES_MAX);
+				 "%s: with its guests there are more files than %zu", first->path,
+				 room);
 			return;
 		}
 		f = add_file(files, nr, first->path, first->opt);
@@ -328,8 +328,9 @@ static void open_parts(struct dat_file *files, size_t *nr, int *fds,
 }
 
 /* Before that nobody knows how many there are. */
-static void open_paths(struct dat_file *files, const char *const *paths, size_t *nr, int *fds,
-		       const struct dat_file_options *opt, const struct formats_config *plugins)
+static void open_paths(struct dat_file *files, size_t room, const char *const *paths, size_t *nr,
+		       int *fds, const struct dat_file_options *opt,
+		       const struct formats_config *plugins)
 {
 	const size_t nr_paths = *nr;
 	bool failed = false;
@@ -338,14 +339,14 @@ static void open_paths(struct dat_file *files, const char *const *paths, size_t 
 	for (size_t i = 0; i < nr_paths && !failed; i++) {
 		struct dat_file *f;
 
-		if (*nr == DAT_FILES_MAX) {
+		if (*nr == room) {
 			snprintf(files->err, sizeof(files->err),
-				 "%s: with the guests of others there are more than %d files",
-				 paths[i], DAT_FILES_MAX);
+				 "%s: with the guests of others there are more files than %zu",
+				 paths[i], room);
 			return;
 		}
 		f = add_file(files, nr, paths[i], opt);
-		open_parts(files, nr, fds, plugins);
+		open_parts(files, room, nr, fds, plugins);
 		failed = *f->err;
 	}
 }
@@ -372,13 +373,13 @@ static bool tell_error(const struct dat_file *files, size_t nr)
 	return false;
 }
 
-bool dat_files_open(struct dat_file *files, const char *const *paths, size_t *nr,
-		    const struct dat_file_options *opt, const struct formats_config *plugins)
+static bool files_open(struct dat_file *files, size_t room, const char *const *paths, size_t *nr,
+		       const struct dat_file_options *opt, const struct formats_config *plugins)
 {
 	bool *known = NULL;
 	int fds[DAT_FILES_MAX], rc;
 
-	open_paths(files, paths, nr, fds, opt, plugins);
+	open_paths(files, room, paths, nr, fds, opt, plugins);
 	if (tell_error(files, *nr))
 		return false;
 	if (*nr > 1 && opt->events.nr)
@@ -398,12 +399,18 @@ bool dat_files_open(struct dat_file *files, const char *const *paths, size_t *nr
 	return !tell_error(files, *nr);
 }
 
+bool dat_files_open(struct dat_file *files, const char *const *paths, size_t *nr,
+		    const struct dat_file_options *opt, const struct formats_config *plugins)
+{
+	return files_open(files, DAT_FILES_MAX, paths, nr, opt, plugins);
+}
+
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
 		   const struct formats_config *plugins)
 {
 	size_t nr = 1;
 
-	return dat_files_open(f, &path, &nr, opt, plugins);
+	return files_open(f, 1, &path, &nr, opt, plugins);
 }
 
 /* --- the end -----------------------------------------------------------------------------------

@@ -72,7 +72,8 @@ struct dat_file {
 
 /*
  * Everything that takes a name first, then the process enters the sandbox and the file is read.
- * False: one line was printed on stderr. Either way dat_file_close() it.
+ * False: one line was printed on stderr, as where it has several guests, of which none is named
+ * and which are to be taken apart. Either way dat_file_close() it.
  */
 bool dat_file_open(struct dat_file *f, const char *path, const struct dat_file_options *opt,
 		   const struct formats_config *plugins);

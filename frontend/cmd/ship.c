@@ -63,14 +63,15 @@ static uint32_t written_at(const char *path)
 		       : (uint32_t)st.st_mtime;
 }
 
-static int feed(const struct ship_options *opt, struct dat_file *f, uint32_t written, int fd)
+static int feed(const struct ship_options *opt, struct dat_file *f, const char *guest,
+		uint32_t written, int fd)
 {
 	const struct ship_source source = {
 		.dat = f->dat,
 		.formats = f->formats,
 		.records = f->records,
 		.host = opt->host,
-		.guest = opt->guest,
+		.guest = guest,
 		.rows = (uint32_t)opt->rows,
 		.fields = opt->fields,
 		.written = written,
@@ -86,17 +87,44 @@ static int feed(const struct ship_options *opt, struct dat_file *f, uint32_t wri
 	return EXIT_FAILED;
 }
 
+static int feed_all(const struct ship_options *opt, struct dat_file *files, size_t nr,
+		    uint32_t written, int fd)
+{
+	int status = EXIT_OK;
+
+	if (nr == 1 && files->part < 0)
+		return feed(opt, files, opt->guest, written, fd);
+	if (opt->guest) {
+		fprintf(stderr,
+			"hvtrace: %s: it has %zu guests, which go by their own names: without "
+			"--guest\n",
+			files->path, nr);
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (feed(opt, &files[i], dat_title(files[i].dat), written, fd))
+			status = EXIT_FAILED;
+	return status;
+}
+
 static int read_one(const struct ship_options *opt, const char *path, int fd)
 {
 	const struct dat_file_options all = {.no_sandbox = opt->no_sandbox};
 	const struct formats_config no_plugins = {.no_plugins = true};
+	/* One of several guests becomes several. */
+	struct dat_file *files = calloc(DAT_FILES_MAX, sizeof(*files));
 	uint32_t written = written_at(path);
 	int status = EXIT_FAILED;
-	struct dat_file f;
+	size_t nr = files ? 1 : 0;
 
-	if (dat_file_open(&f, path, &all, &no_plugins))
-		status = feed(opt, &f, written, fd);
-	return dat_file_close(&f, status);
+	if (!files)
+		fprintf(stderr, "hvtrace: %s: no memory\n", path);
+	else if (dat_files_open(files, &path, &nr, &all, &no_plugins))
+		status = feed_all(opt, files, nr, written, fd);
+	for (size_t i = 0; i < nr; i++)
+		status = dat_file_close(&files[i], status);
+	free(files);
+	return status;
 }
 
 static int wait_for(pid_t child)
@@ -223,12 +251,12 @@ static int tell(const struct ship_options *opt, const struct ship_result *r)
 			" batches were not delivered%s%s%s\n",
 			r->missed, r->missed_batches,
 			r->stopped ? ", nor what may come behind them" : "", colon, r->why);
-	return r->left || r->missed_batches || r->stopped ? EXIT_FAILED : status;
+	return r->left || r->missed_batches || r->stopped || r->refused ? EXIT_FAILED : status;
 }
 
-static int deliver(const struct ship_options *opt, int fd)
+static struct ship_config config_of(const struct ship_options *opt)
 {
-	const struct ship_config cfg = {
+	return (struct ship_config){
 		.urls = opt->to.values,
 		.nr_urls = opt->to.nr,
 		.database = opt->database,
@@ -240,17 +268,38 @@ static int deliver(const struct ship_options *opt, int fd)
 		.for_ms = opt->for_ms,
 		.say = say,
 	};
-	const char *missing = ship_missing();
+}
+
+static int deliver(const struct ship_options *opt, int fd)
+{
+	const struct ship_config cfg = config_of(opt);
 	struct ship_result result;
 	char err[512];
 
-	if (missing)
-		snprintf(err, sizeof(err), "%s", missing);
-	else if (!(opt->create && ship_create(&cfg, err, sizeof(err))) &&
-		 !ship_deliver(&cfg, fd, &result, err, sizeof(err)))
+	if (!ship_deliver(&cfg, fd, &result, err, sizeof(err)))
 		return tell(opt, &result);
 	fprintf(stderr, "hvtrace: %s\n", err);
 	return EXIT_FAILED;
+}
+
+/*
+ * Before anything is read. Where there is a spool, a server that does not answer yet may get its
+ * tables the next time.
+ */
+static bool prepare(const struct ship_options *opt)
+{
+	const struct ship_config cfg = config_of(opt);
+	const char *missing = ship_missing();
+	char err[512];
+
+	if (missing) {
+		fprintf(stderr, "hvtrace: %s\n", missing);
+		return false;
+	}
+	if (!opt->create || !ship_create(&cfg, err, sizeof(err)))
+		return true;
+	fprintf(stderr, "hvtrace: %s\n", err);
+	return opt->spool;
 }
 
 static int ship(const struct ship_options *opt, char **paths, int nr)
@@ -259,6 +308,8 @@ static int ship(const struct ship_options *opt, char **paths, int nr)
 	pid_t reader;
 
 	signal(SIGPIPE, SIG_IGN);
+	if (!prepare(opt))
+		return EXIT_FAILED;
 	if (pipe2(fds, O_CLOEXEC)) {
 		fprintf(stderr, "hvtrace: no pipe: %s\n", strerror(errno));
 		return EXIT_FAILED;

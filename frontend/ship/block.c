@@ -9,6 +9,8 @@
 
 enum {
 	TEXTS_MAX = 48 << 20, /* of a column: then the block is full */
+	RAW_MAX = 64 << 20,   /* of records: the same */
+	INFOS_MAX = 192 << 20,
 	INFO_MAX = 65535,
 	VARINT_MAX = 5,
 };
@@ -54,6 +56,7 @@ struct column {
 
 struct block {
 	uint32_t max, rows;
+	size_t raw;
 	struct column columns[COLUMNS];
 	struct frames frames;
 };
@@ -106,10 +109,13 @@ static bool add_text(struct column *c, const struct block_text *t)
 	return true;
 }
 
+/* No file of a sound kernel's prints so much more than it has: behind that there is none. */
 static bool add_info(struct column *c, const char *info, size_t len)
 {
 	if (len > INFO_MAX)
 		len = INFO_MAX;
+	if (len > INFOS_MAX - c->len)
+		len = 0;
 	if (!make_room(c, VARINT_MAX + len))
 		return false;
 	c->len += put_varint(c->bytes + c->len, len);
@@ -171,6 +177,7 @@ bool block_add(struct block *b, const struct block_row *row)
 	    !add_info(&b->columns[COLUMN_INFO], row->info, row->info_len))
 		return false;
 	b->rows++;
+	b->raw += row->raw;
 	return true;
 }
 
@@ -179,13 +186,16 @@ uint32_t block_rows(const struct block *b)
 	return b->rows;
 }
 
-/* What makes it full depends on the records alone: that of a file shipped again is the same. */
+/*
+ * What makes it full depends on the records alone: that of a file shipped again is the same, also
+ * where what they say as text goes with them only once, or is printed by another libtraceevent.
+ */
 bool block_full(const struct block *b)
 {
-	bool full = b->rows == b->max;
+	bool full = b->rows == b->max || b->raw >= RAW_MAX;
 
 	for (size_t i = 0; i < COLUMNS; i++)
-		full |= b->columns[i].len >= TEXTS_MAX;
+		full |= i != COLUMN_INFO && b->columns[i].len >= TEXTS_MAX;
 	return full;
 }
 
@@ -246,6 +256,7 @@ bool block_pack(struct block *b, struct pack *p)
 	h->rows = b->rows;
 	h->raw = f->raw;
 	b->rows = 0;
+	b->raw = 0;
 	p->bytes = frames_take(f, &len);
 	h->packed = len;
 	return p->bytes;

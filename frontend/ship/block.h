@@ -40,6 +40,7 @@ struct block_row {
 	int64_t duration; /* ns; -1: none */
 	int64_t ret;
 	const struct block_text *comm, *event, *function, *call;
+	uint32_t raw;	  /* bytes of it in its file */
 	const char *info; /* of any length, 64 KiB of it at most */
 	size_t info_len;
 };

@@ -54,6 +54,7 @@ struct deliver {
 	uint64_t spool_after; /* what is before that in the spool has been looked at */
 	bool spool_rests;     /* nobody takes what is in it */
 	struct there there;
+	bool refused;			/* what comes of this file */
 	uint64_t began_ms, progress_ms; /* when a server took something last */
 	bool stop;			/* nothing more is read */
 };
@@ -112,8 +113,25 @@ static bool has_hope(const struct deliver *d)
 /* --- the queue ---------------------------------------------------------------------------------
  */
 
+/* It has a batch, whether or not there is a call for it now. */
+static bool is_busy(const struct server *s)
+{
+	return s->call || s->has_rows;
+}
+
+static bool is_idle(const struct deliver *d)
+{
+	for (size_t i = 0; i < d->nr; i++)
+		if (is_busy(&d->servers[i]))
+			return false;
+	return true;
+}
+
+/* Nobody is late with anything while there is nothing to send. */
 static void put_last(struct deliver *d, struct job job)
 {
+	if (!d->queued && is_idle(d))
+		d->progress_ms = now_ms();
 	d->queue[d->queued++] = job;
 }
 
@@ -137,20 +155,6 @@ static struct job take_first(struct deliver *d)
 static bool has_room(const struct deliver *d)
 {
 	return d->queued < QUEUE;
-}
-
-/* It has a batch, whether or not there is a call for it now. */
-static bool is_busy(const struct server *s)
-{
-	return s->call || s->has_rows;
-}
-
-static bool is_idle(const struct deliver *d)
-{
-	for (size_t i = 0; i < d->nr; i++)
-		if (is_busy(&d->servers[i]))
-			return false;
-	return true;
 }
 
 static bool has_calls(const struct deliver *d)
@@ -216,6 +220,13 @@ static void spool(struct deliver *d, const struct job *job)
 		say(d, "%s: a batch cannot be put there: %s", spool_path(d->spool), strerror(-rc));
 }
 
+/* Of a file about whose batches nothing is known. */
+static void begin_nothing(struct deliver *d)
+{
+	there_clear(&d->there);
+	d->refused = false;
+}
+
 /* One that nobody takes. What has come out of the spool stays in it. */
 static void give_up(struct deliver *d, struct job *job)
 {
@@ -228,6 +239,8 @@ static void give_up(struct deliver *d, struct job *job)
 		}
 	} else if (job->spool_nr) {
 		d->spool_rests = true;
+	} else {
+		begin_nothing(d); /* nobody was asked what there is of the next ones */
 	}
 	free(job->pack.bytes);
 }
@@ -248,7 +261,7 @@ static void end_source(struct deliver *d, struct job *job)
 {
 	const struct pack_head *h = &job->pack.head;
 
-	there_clear(&d->there);
+	begin_nothing(d);
 	for (size_t i = 0; i < d->nr; i++) {
 		struct server *s = &d->servers[i];
 		struct http_answer a;
@@ -268,7 +281,7 @@ static void end_source(struct deliver *d, struct job *job)
 	    "%s was shipped before in batches of %" PRIu32 " records, and would count twice: ship "
 	    "it with --batch-rows %" PRIu32,
 	    h->file, d->there.other_size, d->there.other_size);
-	d->stop = true;
+	d->refused = d->result->refused = true;
 }
 
 /*
@@ -321,6 +334,22 @@ static void take_back(struct deliver *d, size_t i)
 	put_first(d, d->sending[i]);
 }
 
+/*
+ * One that servers answer for, and do not take: others may be better. In the spool it is tried
+ * again the next time.
+ */
+static void give_one_up(struct deliver *d)
+{
+	struct job job = take_first(d);
+
+	d->progress_ms = now_ms();
+	if (job.pack.head.kind == PACK_BATCH && !job.spool_nr && !d->spool)
+		miss(d, &job);
+	else if (!job.spool_nr)
+		spool(d, &job);
+	free(job.pack.bytes);
+}
+
 static void fail(struct deliver *d, size_t i, enum server_says says, const char *why)
 {
 	struct server *s = &d->servers[i];
@@ -328,18 +357,18 @@ static void fail(struct deliver *d, size_t i, enum server_says says, const char 
 
 	tell(d, s, says, why);
 	s->never = says == SERVER_NEVER;
-	down(s);
+	if (says != SERVER_NOT_THIS)
+		down(s);
 	server_end(s);
 	/* Rows that are there may be named as often as it takes, with this server alone. */
 	if (s->has_rows && !s->never && now_ms() - s->has_ms < d->cfg->retry_ms)
 		return;
-	d->sending[i].tries += answers;
+	/* Each server has its say of one that is not to its liking. */
+	d->sending[i].tries +=
+		says == SERVER_NOT_THIS ? TRIES_MAX / (unsigned int)d->nr + 1 : answers;
 	take_back(d, i);
-	if (d->queue[0].tries >= TRIES_MAX) {
-		struct job job = take_first(d);
-
-		give_up(d, &job);
-	}
+	if (d->queue[0].tries >= TRIES_MAX)
+		give_one_up(d);
 }
 
 static void delivered(struct deliver *d, size_t i)
@@ -427,6 +456,7 @@ static void skip(struct deliver *d, struct job *job)
 {
 	d->result->there += job->pack.head.rows;
 	d->result->there_batches++;
+	d->progress_ms = now_ms();
 	free(job->pack.bytes);
 }
 
@@ -467,6 +497,10 @@ static void begin_calls(struct deliver *d)
 			look_at_source(d);
 			continue;
 		}
+		if (d->refused && !first->spool_nr) {
+			free(take_first(d).pack.bytes);
+			continue;
+		}
 		if (is_there(d, first)) {
 			struct job job = take_first(d);
 
@@ -489,9 +523,11 @@ static void fill_from_inbox(struct deliver *d)
 
 	while (has_room(d) && !d->stop && inbox_read(&d->inbox, &job.pack))
 		put_last(d, job);
-	if (d->inbox.wrong)
-		say(d, "what reads the file has gone wrong: %s", d->inbox.wrong);
+	if (!d->inbox.wrong)
+		return;
+	say(d, "what reads the file has gone wrong: %s", d->inbox.wrong);
 	d->inbox.wrong = NULL;
+	d->result->stopped = true;
 }
 
 /* Nothing that was begun is waited for any more. */

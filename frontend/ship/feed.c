@@ -102,6 +102,10 @@ static int send_records(struct feed *f)
 	int rc = 0;
 
 	while (!rc && reader_next(f->reader, &row)) {
+		/* Others of its vCPUs may go on, and batches of that would be others than the
+		 * file's. */
+		if (records_error(f->from->records))
+			return 0;
 		if (!block_rows(f->block))
 			h->first = row.time;
 		h->last = row.time;
@@ -110,6 +114,8 @@ static int send_records(struct feed *f)
 		else if (block_full(f->block))
 			rc = send_block(f);
 	}
+	if (records_error(f->from->records))
+		return 0;
 	return rc || !block_rows(f->block) ? rc : send_block(f);
 }
 

@@ -87,7 +87,18 @@ static bool add_headers(struct http_call *c, const struct http_request *r)
 	       (!r->password || add_header(c, "X-ClickHouse-Key", r->password));
 }
 
+#define CURLOPT_PROTOCOLS_OLD ((CURLoption)(CURLOPTTYPE_LONG + 181)) /* CURLOPT_PROTOCOLS */
+
 #define SET(option, value) (l->curl_easy_setopt(c->easy, option, value) == CURLE_OK)
+
+/* libcurl before 7.85 knows no such names, but numbers that later versions have given up. */
+static bool set_protocols(const struct http_call *c)
+{
+	const struct curl_library *l = curl_library();
+
+	return SET(CURLOPT_PROTOCOLS_STR, "http,https") ||
+	       SET(CURLOPT_PROTOCOLS_OLD, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
 
 static bool set_up(struct http_call *c, const struct http_request *r)
 {
@@ -97,7 +108,7 @@ static bool set_up(struct http_call *c, const struct http_request *r)
 	 * A connection for each: on one that was used before libcurl would send a request again by
 	 * itself where no answer comes, and rows would be there twice with one number.
 	 */
-	return SET(CURLOPT_URL, r->url) && SET(CURLOPT_PROTOCOLS_STR, "http,https") &&
+	return SET(CURLOPT_URL, r->url) && set_protocols(c) &&
 	       SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
 	       SET(CURLOPT_FRESH_CONNECT, 1L) && SET(CURLOPT_FORBID_REUSE, 1L) &&
 	       SET(CURLOPT_NOSIGNAL, 1L) && SET(CURLOPT_POST, 1L) &&

@@ -13,6 +13,7 @@
 /* No machine is up for so long: 2001. */
 #define WALL_CLOCK_NS UINT64_C(1000000000000000000)
 #define SECOND_NS     UINT64_C(1000000000)
+#define YEAR_NS	      (366 * 86400 * SECOND_NS)
 
 enum { IDS = UINT16_MAX + 1, OPEN_CALLS = 1 << 16 };
 
@@ -234,14 +235,23 @@ static void put_info(struct reader *r, const struct decode_event *ev, struct blo
 	row->info_len = r->info.len;
 }
 
+/*
+ * Tables have a part for each month, and a batch of records whose times are anything would have
+ * more of them than servers take at once: no file is longer than a year.
+ */
 static uint32_t at_of(struct reader *r, uint64_t time)
 {
+	uint64_t gone, at;
+
 	if (!r->has_begun)
 		r->began = time;
 	r->has_begun = true;
-	if (r->began >= WALL_CLOCK_NS)
-		return (uint32_t)(time / SECOND_NS);
-	return r->cfg.written + (uint32_t)((time - r->began) / SECOND_NS);
+	gone = time > r->began ? time - r->began : 0;
+	gone = gone < YEAR_NS ? gone : YEAR_NS;
+	at = r->began >= WALL_CLOCK_NS && r->began <= UINT64_MAX - YEAR_NS
+		     ? (r->began + gone) / SECOND_NS
+		     : r->cfg.written + gone / SECOND_NS;
+	return at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
 }
 
 static void put_kind(struct reader *r, const struct event_kind *k, const struct decode_event *ev,
@@ -283,6 +293,7 @@ bool reader_next(struct reader *r, struct block_row *row)
 		.pid = ev->pid,
 		.call_nr = -1,
 		.duration = -1,
+		.raw = (uint32_t)ev->len,
 		.comm = texts_get(r->tasks, (uint32_t)ev->pid),
 		.event = &k->name,
 		.function = &r->none,

@@ -146,15 +146,19 @@ bool server_tell(struct server *s, const char *statement, bool in_database, uint
  */
 
 /* Numbers of ClickHouse's errors that do not go away by themselves. */
+static bool is_one_of(long code, const long *codes, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (code == codes[i])
+			return true;
+	return false;
+}
+
 static bool is_for_good(long code)
 {
 	static const long codes[] = {
-		10, /* NOT_FOUND_COLUMN_IN_BLOCK */
-		16, /* NO_SUCH_COLUMN_IN_TABLE */
 		47, /* UNKNOWN_IDENTIFIER */
-		53, /* TYPE_MISMATCH */
 		UNKNOWN_TABLE,
-		62, /* SYNTAX_ERROR */
 		73, /* UNKNOWN_FORMAT */
 		UNKNOWN_DATABASE,
 		115, /* UNKNOWN_SETTING */
@@ -168,10 +172,21 @@ static bool is_for_good(long code)
 		516, /* AUTHENTICATION_FAILED */
 	};
 
-	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
-		if (code == codes[i])
-			return true;
-	return false;
+	return is_one_of(code, codes, sizeof(codes) / sizeof(*codes));
+}
+
+/* And those that what is in a batch may be the cause of, which may be anything. */
+static bool is_of_batch(long code)
+{
+	static const long codes[] = {
+		10,  /* NOT_FOUND_COLUMN_IN_BLOCK */
+		16,  /* NO_SUCH_COLUMN_IN_TABLE */
+		53,  /* TYPE_MISMATCH */
+		62,  /* SYNTAX_ERROR */
+		252, /* TOO_MANY_PARTS, also of months in one block */
+	};
+
+	return is_one_of(code, codes, sizeof(codes) / sizeof(*codes));
 }
 
 static long code_of(const char *text)
@@ -210,6 +225,8 @@ enum server_says server_says(const struct server *s, char *why, size_t len)
 	put_why(why, len, s, &a);
 	if (a.status == 401 || a.status == 403 || is_for_good(code_of(a.text)))
 		return SERVER_NEVER;
+	if (is_of_batch(code_of(a.text)))
+		return SERVER_NOT_THIS;
 	/* Another server that is there, or something before it. */
 	if (a.status >= 300 && a.status < 500 && !code_of(a.text) && a.status != 408 &&
 	    a.status != 429)

@@ -10,7 +10,8 @@
 /* What it has said to a request. */
 enum server_says {
 	SERVER_YES,
-	SERVER_LATER, /* it does not answer, or not now */
+	SERVER_LATER,	 /* it does not answer, or not now */
+	SERVER_NOT_THIS, /* not this batch: others it may take */
 	SERVER_NEVER, /* it knows no such table, or user: somebody has to do something about it */
 };
 

@@ -74,6 +74,7 @@ struct ship_result {
 	uint64_t missed, missed_batches;   /* neither delivered nor spooled */
 	uint64_t left;			   /* batches in the spool in the end */
 	uint64_t lost;			   /* records that the trace has lost among these */
+	bool refused;			   /* a file, which is said */
 	bool stopped;			   /* more of the feed was not even looked at */
 	char why[256]; /* the last reason why a server took nothing; may be "" */
 };

@@ -5,7 +5,8 @@
 usage: ship-server.py PORT-FILE HOW [URL]
 
 Listens on a port of its own, which it writes into PORT-FILE. With `lossy` it hands requests on to the ClickHouse at
-URL, and hangs up instead of giving every second answer to an INSERT; with `counting` it gives all of them. Beside
+URL, and hangs up instead of giving every second answer to an INSERT; with `counting` it gives all of them. With
+`picky` it does not take the first batch, however often it comes, and all others. Beside
 PORT-FILE, in PORT-FILE.log, is a line for each request.
 """
 import http.client
@@ -18,6 +19,7 @@ import urllib.parse
 port_file, how = sys.argv[1:3]
 upstream = urllib.parse.urlsplit(sys.argv[3]).netloc if len(sys.argv) > 3 else ""
 inserts = 0
+disliked = b""
 
 ANSWERS = {
     "denies": (401, b"Code: 516. DB::Exception: default: Authentication failed\n"),
@@ -60,6 +62,16 @@ class Server(http.server.BaseHTTPRequestHandler):
         else:
             self.answer(answer.status, text)
 
+    # Behind the numbers of a delivery, which are others each time, a batch is the same.
+    def pick(self, body):
+        global disliked
+        if "INSERT INTO records" in urllib.parse.unquote(self.path):
+            disliked = disliked or body[:4096]
+            if body[:4096] == disliked:
+                self.answer(500, b"Code: 53, e.displayText() = DB::Exception: Type mismatch, e.what() = DB::Exception\n")
+                return
+        self.answer(200, b"")
+
     def do_POST(self):  # noqa: N802 (its name is http.server's)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         with open(port_file + ".log", "a", encoding="utf-8") as log:
@@ -67,6 +79,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             log.write(f"{urllib.parse.unquote(self.path)} {len(body)} {user}:{key}\n")
         if how in ("lossy", "counting"):
             self.hand_on(body)
+        elif how == "picky":
+            self.pick(body)
         elif how in ANSWERS:
             self.answer(*ANSWERS[how])
         elif how == "garbage":
