@@ -37,7 +37,8 @@ static struct {
 	const char *name;
 	const char *xml;
 	const char *chardevs;
-	const char *answer; /* of the monitor's other commands */
+	const char *status; /* the monitor's "info status" */
+	const char *answer; /* and of its other commands */
 	int state, listed;
 	bool has_uuid, has_info, has_domain;
 	unsigned int lost; /* so many QEMUs end before it connects to their monitors */
@@ -70,6 +71,7 @@ static int libvirt_set_up(void **state)
 	lv.name = "it";
 	lv.xml = XML;
 	lv.chardevs = CHARDEVS;
+	lv.status = "VM status: running\r\n";
 	lv.answer = "";
 	lv.state = VIR_DOMAIN_RUNNING;
 	lv.listed = 1;
@@ -281,6 +283,8 @@ static int monitor_command(virDomainPtr dom, const char *command, char **said, u
 	assert_int_equal(flags, VIR_DOMAIN_QEMU_MONITOR_COMMAND_HMP);
 	if (!strcmp(command, "info chardev"))
 		text = lv.chardevs;
+	else if (!strcmp(command, "info status"))
+		text = lv.status;
 	else if (!strcmp(command, "gdbserver none"))
 		lv.removed++;
 	else

@@ -171,6 +171,22 @@ static int stub_listen(struct qemu_domain *d, const char *path, char *err, size_
 	return -EACCES;
 }
 
+/*
+ * libvirt's own word for it may be late: a domain that is being started is a paused one until it
+ * has been, and one that a tracer has just let go is until libvirt gets to reading that. The
+ * monitor is asked when whatever else is done to the domain is over.
+ */
+static void look_whether_it_runs(struct qemu_domain *d)
+{
+	static const char is[] = "VM status: ";
+	char *answer = qemu_domain_monitor(d, "info status");
+	const char *status = answer ? strstr(answer, is) : NULL;
+
+	if (status)
+		d->was_running = !strncmp(status + strlen(is), "running", 7);
+	free(answer);
+}
+
 static int stub_start(struct domain_question *dq, char *err, size_t errlen)
 {
 	struct qemu_domain *d = dq->d;
@@ -182,6 +198,8 @@ static int stub_start(struct domain_question *dq, char *err, size_t errlen)
 			 qemu_domain_name(d));
 		rc = -EBUSY;
 	}
+	if (!rc)
+		look_whether_it_runs(d);
 	if (!rc && !stale)
 		rc = stub_listen(d, dq->path, err, errlen);
 	if (rc)

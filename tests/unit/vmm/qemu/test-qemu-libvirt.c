@@ -78,6 +78,38 @@ static void one_that_stands(void **state)
 	closes(d);
 }
 
+/* libvirt is late, or the domain was still being started. */
+static void the_monitor_knows_whether_it_runs(void **state)
+{
+	static const struct {
+		int state;
+		const char *status;
+		bool runs;
+	} cases[] = {
+		{VIR_DOMAIN_PAUSED, "VM status: running\r\n", true},
+		{VIR_DOMAIN_RUNNING, "VM status: paused\r\n", false},
+		{VIR_DOMAIN_PAUSED, "VM status: paused (prelaunch)\r\n", false},
+		{VIR_DOMAIN_RUNNING, "what is a status?\r\n", true},
+		{VIR_DOMAIN_PAUSED, "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char address[64], err[512] = "";
+		struct qemu_domain *d;
+
+		lv.state = cases[i].state;
+		lv.status = cases[i].status;
+		d = opens("it");
+		lv.answer = "Waiting for gdb connection on device 'unix:...'\r\n";
+		assert_int_equal(qemu_domain_stub_start(d, false, address, sizeof(address), err,
+							sizeof(err)),
+				 0);
+		assert_int_equal(qemu_domain_was_running(d), cases[i].runs);
+		closes(d);
+	}
+}
+
 static void its_power_button(void **state)
 {
 	struct qemu_domain *d = opens("it");
@@ -389,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(by_each_of_its_names),
 		TEST(one_that_stands),
+		TEST(the_monitor_knows_whether_it_runs),
 		TEST(no_such_connection),
 		TEST(no_such_domain),
 		TEST(others_than_x86_64),
