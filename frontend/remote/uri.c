@@ -78,6 +78,36 @@ static bool is_name(const char *name)
 	return *name && *name != '-';
 }
 
+/*
+ * Of what ssh is given as the names of a host and a user it makes commands, too: those that its
+ * configuration has for ProxyCommand and Match exec, which a shell runs.
+ */
+static bool is_host_letter(unsigned char c)
+{
+	return (c && strchr("._:%-", c)) || c >= 0x80 || isalnum(c);
+}
+
+static const char *check_host(const char *host)
+{
+	if (!*host)
+		return "it names no host";
+	if (!is_name(host))
+		return "no host has such a name";
+	for (const char *c = host; *c; c++)
+		if (!is_host_letter((unsigned char)*c))
+			return "in the name of a host are letters, digits and . _ : % - alone";
+	return NULL;
+}
+
+static const char *check_user(const char *user)
+{
+	if (!is_name(user))
+		return "no user has such a name";
+	if (user[strcspn(user, "'`\"$\\;&<>|(){} \t")])
+		return "in the name of a user are no blanks, and none of '`\"$\\;&<>|(){}";
+	return NULL;
+}
+
 static const char *parse_port(struct part p, char to[8])
 {
 	unsigned long n;
@@ -98,8 +128,9 @@ static const char *parse_authority(struct part p, struct remote_uri *uri)
 
 	if (at) {
 		user = cut(&p, "@");
-		if (!decode(user, uri->user) || !is_name(uri->user))
-			return "no user has such a name";
+		why = decode(user, uri->user) ? check_user(uri->user) : "no user has such a name";
+		if (why)
+			return why;
 	}
 	if (p.len && *p.at == '[') {
 		if (!memchr(p.at, ']', p.len))
@@ -112,11 +143,8 @@ static const char *parse_authority(struct part p, struct remote_uri *uri)
 	} else {
 		host = cut(&p, ":");
 	}
-	if (!decode(host, uri->host) || !is_name(uri->host))
-		return *uri->host ? "no host has such a name" : "it names no host";
-	if (p.len)
-		why = parse_port(p, uri->port);
-	return why;
+	why = decode(host, uri->host) ? check_host(uri->host) : "no host has such a name";
+	return why || !p.len ? why : parse_port(p, uri->port);
 }
 
 /* The libvirt there is asked through its own socket. */

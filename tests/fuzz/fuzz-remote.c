@@ -194,7 +194,8 @@ static void try_uri(const uint8_t *data, size_t size)
 	must(n < REMOTE_SSH_WORDS && !strcmp(argv[n - 3], "--") && *u.host && *u.host != '-' &&
 	     *u.user != '-');
 	for (const char *c = u.host; *c; c++)
-		must((unsigned char)*c >= ' ');
+		must((unsigned char)*c >= ' ' && !strchr("'`\"$\\;&<>|(){} ", *c));
+	must(!u.user[strcspn(u.user, "'`\"$\\;&<>|(){} ")]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -49,6 +49,8 @@ static void parts(void **state)
 	assert_ssh("qemu+ssh://host:/system", "qemu:///system", "ssh -- host REMOTE");
 	assert_ssh("qemu+ssh://[fe80::1%25eth0]:22/system", "qemu:///system",
 		   "ssh -p 22 -- fe80::1%eth0 REMOTE");
+	assert_ssh("qemu+ssh://h\xc3\xb6st_1.example/system", "qemu:///system",
+		   "ssh -- h\xc3\xb6st_1.example REMOTE");
 	assert_ssh("qemu+ssh://a%40b@host/system", "qemu:///system", "ssh -l a@b -- host REMOTE");
 	assert_ssh(
 		"qemu+ssh://host/system?keyfile=/a%20b&command=/bin/my%3Fssh&no_tty=1&"
@@ -103,6 +105,34 @@ static void refused(void **state)
 	assert_int_equal(remote_uri_parse(text, &u, err, sizeof(err)), -1);
 }
 
+/* What a shell would make something of that ssh starts for its configuration. */
+static void metacharacters(void **state)
+{
+	static const char host[] = "'`\"$\\;&<>|(){}! \t*?[]~#=,+^@/",
+			  user[] = "'`\"$\\;&<>|(){} \t\n";
+	char text[64], err[256];
+	struct remote_uri u;
+
+	(void)state;
+	for (const char *c = host; *c; c++) {
+		snprintf(text, sizeof(text), "qemu+ssh://h%%%02x/system", (unsigned int)*c);
+		if (!remote_uri_parse(text, &u, err, sizeof(err)))
+			fail_msg("%s is taken", text);
+	}
+	for (const char *c = user; *c; c++) {
+		snprintf(text, sizeof(text), "qemu+ssh://me%%%02x@h/system", (unsigned int)*c);
+		if (!remote_uri_parse(text, &u, err, sizeof(err)))
+			fail_msg("%s is taken", text);
+	}
+	assert_int_equal(remote_uri_parse("qemu+ssh://$(x)/system", &u, err, sizeof(err)), -1);
+	assert_string_equal(err,
+			    "--connect qemu+ssh://$(x)/system: in the name of a host are letters, "
+			    "digits and . _ : % - alone");
+	assert_int_equal(remote_uri_parse("qemu+ssh://a|b@h/system", &u, err, sizeof(err)), -1);
+	assert_string_equal(err, "--connect qemu+ssh://a|b@h/system: in the name of a user are no "
+				 "blanks, and none of '`\"$\\;&<>|(){}");
+}
+
 static void shell(void **state)
 {
 	char to[64];
@@ -120,9 +150,8 @@ static void shell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which),
-		cmocka_unit_test(parts),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(which),   cmocka_unit_test(parts),
+		cmocka_unit_test(refused), cmocka_unit_test(metacharacters),
 		cmocka_unit_test(shell),
 	};
 
