@@ -10,7 +10,7 @@
 #define LINE_MAX_LEN 4096 /* what is longer is more than one */
 #define PREFIX	     "hvtrace: "
 
-/* Lists that it prints have no prefix. */
+/* Lists that it prints have no prefix; who has printed them is to be seen nevertheless. */
 static void say(const struct messages *m, const struct text *shown)
 {
 	const size_t prefix = strlen(PREFIX);
@@ -19,7 +19,8 @@ static void say(const struct messages *m, const struct text *shown)
 		fprintf(stderr, PREFIX "%s: %.*s\n", m->host, (int)(shown->len - prefix),
 			shown->buf + prefix);
 	else
-		fprintf(stderr, "%.*s\n", (int)shown->len, shown->len ? shown->buf : "");
+		fprintf(stderr, "%s: %.*s\n", m->host, (int)shown->len,
+			shown->len ? shown->buf : "");
 }
 
 static void end_line(struct messages *m)
