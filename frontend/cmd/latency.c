@@ -327,6 +327,7 @@ int cmd_latency(int argc, char **argv)
 			.connect = &opt.target.connect,
 			.output = &opt.out,
 			.file = &opt.svg,
+			.summary = &opt.summary,
 			.operands = argv + first,
 			.nr_operands = argc - first,
 			.paint = opt.json ? PAINT_NOTHING : PAINT_WINDOWS,

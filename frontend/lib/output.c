@@ -553,6 +553,14 @@ FILE *output_open_kept(const char *path, const struct cancel *cancel)
 	return open_stream((struct sink){0}, path, 0, cancel);
 }
 
+FILE *output_open_as(const char *path, const struct output_as *as)
+{
+	const struct sink k = {.cancel = as->cancel, .written = as->written};
+
+	*as->written = 0;
+	return open_stream(k, path, as->kept ? 0 : O_TRUNC, as->cancel);
+}
+
 FILE *output_open_fd(int fd)
 {
 	const struct sink k = {.fd = fd, .own = true, .placed = true, .part = SINK_BUFFER};

@@ -84,6 +84,14 @@ FILE *output_open(const char *path, const struct cancel *cancel);
 FILE *output_open_counted(const char *path, const struct cancel *cancel, uint64_t *written);
 /* Of a file that keeps what is in it until output_again(). Writing to it is not to be given up. */
 FILE *output_open_kept(const char *path, const struct cancel *cancel);
+/* What is wanted of a stream. */
+struct output_as {
+	const struct cancel *cancel;
+	bool kept;	   /* a file keeps what is in it until output_again() */
+	uint64_t *written; /* as that of output_open_counted() */
+};
+/* As output_open(). */
+FILE *output_open_as(const char *path, const struct output_as *as);
 /* To a file that is open, which it takes, also on error; of this one any place may be written. */
 FILE *output_open_fd(int fd);
 /* What was written to such a stream did not get into its file: it is empty again, else -errno. */

@@ -4,7 +4,6 @@
 
 #include "frontend/lib/exit.h"
 #include "frontend/remote/near.h"
-#include "frontend/remote/protocol.h"
 #include "frontend/remote/remote.h"
 #include "frontend/remote/request.h"
 
@@ -13,7 +12,7 @@ struct asking {
 	const struct attach_target *target;
 };
 
-/* Its trace goes to its stdout, and what else it writes to the first of its files. */
+/* Its trace goes to its stdout, and what else it writes to a file that comes here. */
 static void ask(void *arg, const char *far, struct request *r)
 {
 	const struct asking *a = arg;
@@ -29,8 +28,7 @@ static void ask(void *arg, const char *far, struct request *r)
 
 	there.connect = far;
 	session.output = "-";
-	session.summary = a->opt->summary ? REMOTE_FILE_PATH : NULL;
-	r->files = a->opt->summary ? 1 : 0;
+	session.summary = a->opt->summary ? request_file(r) : NULL;
 	request_add(r, session_options_record(a->opt) && !there.recover ? "record" : "attach");
 	request_add_options(r, rows);
 	/* Whatever it is called. */
@@ -59,8 +57,7 @@ int remote_attach(const struct session_options *opt, const struct attach_target 
 			.unheard = opt->unheard,
 			.no_sandbox = opt->no_sandbox,
 			.paint = PAINT_TRACE,
-			.file = opt->summary,
-			.is_summary = true},
+			.summary = opt->summary},
 		.ask = ask,
 		.arg = &a,
 	};

@@ -167,7 +167,7 @@ static int near_data(void *arg, unsigned int frame, const uint8_t *data, size_t 
 		messages_add(&n->messages, data, len);
 		return 0;
 	}
-	return outlet_put_file(&n->outlet, data, len);
+	return outlet_put_file(&n->outlet, frame - REMOTE_FILE, data, len);
 }
 
 static int near_status(void *arg, int status)
@@ -237,7 +237,8 @@ static void explain_silence(struct near *n, int ssh)
 			 "%s is not on %s: install it there, or name it by HVTRACE_REMOTE=/PATH",
 			 program, host);
 	else if (ssh == 126)
-		snprintf(n->err, sizeof(n->err), "%s on %s cannot be run: %s", program, host, said);
+		snprintf(n->err, sizeof(n->err), "%s on %s cannot be run%s%s", program, host,
+			 *said ? ": " : "", said);
 	else if (ssh == EXIT_USAGE)
 		snprintf(
 			n->err, sizeof(n->err),

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frontend/image/json-find.h"
+#include "frontend/lib/cancel.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/json.h"
 #include "frontend/lib/meter.h"
@@ -29,26 +31,32 @@ static bool is_stdout(const char *path)
 	return !strcmp(path, "-");
 }
 
-static const char *what_of(const struct outlet *o)
+static int open_file(struct outlet_file *f, const char *what, const char *path,
+		     const struct cancel *cancel, char *err, size_t errlen)
 {
-	return o->cfg->is_summary ? "the summary to " : "";
-}
-
-static int open_target(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
-{
-	const char *path = o->cfg->file;
 	int rc;
 
 	if (!path)
 		return 0;
-	rc = target_open_file(&o->target, is_stdout(path) ? NULL : path, cancel);
-	o->has_target = !rc;
+	rc = target_open_file(&f->target, is_stdout(path) ? NULL : path, cancel);
+	f->is_open = !rc;
 	if (!rc)
-		rc = target_keep_rights(&o->target);
+		rc = target_keep_rights(&f->target);
 	if (!rc)
 		return 0;
-	snprintf(err, errlen, "cannot write %s%s: %s", what_of(o), path, strerror(-rc));
+	snprintf(err, errlen, "cannot write %s%s: %s", what, path, strerror(-rc));
 	return -1;
+}
+
+/* A file that is not there yet is made, and is nobody's loss. */
+static void open_stream(struct outlet *o, const char *path, const struct cancel *cancel)
+{
+	const struct output_as as = {.cancel = cancel, .kept = path, .written = &o->bytes};
+	struct stat st;
+
+	o->is_new = path && lstat(path, &st) && errno == ENOENT;
+	o->out = output_open_as(path, &as);
+	o->is_as_ever = o->out && path && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 static int open_text(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
@@ -62,7 +70,7 @@ static int open_text(struct outlet *o, const struct cancel *cancel, char *err, s
 		return -1;
 	}
 	output_paint(o->cfg->paint);
-	o->out = output_open_counted(is_stdout(path) ? NULL : path, cancel, &o->bytes);
+	open_stream(o, is_stdout(path) ? NULL : path, cancel);
 	if (o->out)
 		return 0;
 	snprintf(err, errlen, "cannot write %s: %s", is_stdout(path) ? "to standard output" : path,
@@ -74,7 +82,8 @@ int outlet_open(struct outlet *o, const struct outlet_config *cfg, const struct 
 		char *err, size_t errlen)
 {
 	*o = (struct outlet){.cfg = cfg};
-	if (open_target(o, cancel, err, errlen))
+	if (open_file(&o->picture, "", cfg->file, cancel, err, errlen) ||
+	    open_file(&o->summary, "the summary to ", cfg->summary, cancel, err, errlen))
 		return -1;
 	if (!cfg->record || is_stdout(cfg->output))
 		return open_text(o, cancel, err, errlen);
@@ -82,7 +91,7 @@ int outlet_open(struct outlet *o, const struct outlet_config *cfg, const struct 
 	return o->recording ? 0 : -1;
 }
 
-enum { DEED_PLACE, DEED_DISCARD, NR_DEEDS };
+enum { DEED_PLACE, DEED_DISCARD, DEED_REMOVE, NR_DEEDS };
 
 static int do_place(void *arg)
 {
@@ -100,17 +109,29 @@ static int do_discard(void *arg)
 	return 0;
 }
 
+/* The file that was made for a text of which nothing has come. */
+static int do_remove(void *arg)
+{
+	const struct outlet *o = arg;
+	struct stat st;
+
+	if (lstat(o->cfg->output, &st) || !S_ISREG(st.st_mode) || st.st_size)
+		return 0;
+	return unlink(o->cfg->output) ? -errno : 0;
+}
+
 int outlet_confine(struct outlet *o, char *err, size_t errlen)
 {
 	const struct broker_deed deeds[NR_DEEDS] = {
 		[DEED_PLACE] = {do_place, o, false},
 		[DEED_DISCARD] = {do_discard, o, false},
+		[DEED_REMOVE] = {do_remove, o, false},
 	};
 	int rc;
 
 	if (o->cfg->no_sandbox)
 		return 0;
-	rc = o->recording ? broker_start(&o->broker, deeds, NR_DEEDS) : 0;
+	rc = o->recording || o->is_new ? broker_start(&o->broker, deeds, NR_DEEDS) : 0;
 	if (!rc)
 		return sandbox_enter(MEMORY_MAX, err, errlen) ? -1 : 0;
 	snprintf(err, errlen,
@@ -122,8 +143,21 @@ int outlet_confine(struct outlet *o, char *err, size_t errlen)
 /* --- what comes --------------------------------------------------------------------------------
  */
 
+/* What the file had before is not wanted any more. */
+static int begin_text(struct outlet *o)
+{
+	int rc = o->is_as_ever ? output_again(o->out) : 0;
+
+	o->is_as_ever = false;
+	return rc;
+}
+
 static int put_text(struct outlet *o, const uint8_t *data, size_t len)
 {
+	int rc = len ? begin_text(o) : 0;
+
+	if (rc)
+		return rc;
 	errno = 0;
 	if (fwrite(data, 1, len, o->out) == len && !fflush(o->out))
 		return 0;
@@ -138,12 +172,50 @@ int outlet_put(struct outlet *o, const uint8_t *data, size_t len)
 	return o->error;
 }
 
-int outlet_put_file(struct outlet *o, const uint8_t *data, size_t len)
+int outlet_put_file(struct outlet *o, unsigned int file, const uint8_t *data, size_t len)
 {
-	if (!o->has_target || len > FILE_MAX - o->said.len)
+	struct outlet_file *f = o->cfg->file && !file ? &o->picture : &o->summary;
+
+	if (!f->is_open || len > FILE_MAX - f->said.len)
 		return -EBADMSG;
-	text_add(&o->said, data, len);
-	return o->said.failed ? -ENOMEM : 0;
+	text_add(&f->said, data, len);
+	return f->said.failed ? -ENOMEM : 0;
+}
+
+/* --- the picture -------------------------------------------------------------------------------
+ */
+
+/* Who was killed has maybe not written all of it. */
+static int picture_error(const struct outlet *o, int status)
+{
+	if (!o->picture.said.len)
+		return status ? -ECANCELED : -ENODATA;
+	return status < CANCEL_STATUS(0) ? 0 : -ECANCELED;
+}
+
+/* status: of the other host. False: it cannot be written, which was said. */
+static bool finish_picture(struct outlet *o, int status)
+{
+	struct outlet_file *f = &o->picture;
+	int rc, closed;
+
+	if (!f->is_open)
+		return true;
+	rc = picture_error(o, status);
+	if (!rc)
+		rc = target_begin(&f->target);
+	if (!rc)
+		fwrite(f->said.buf, 1, f->said.len, f->target.out);
+	closed = target_close(&f->target, !rc);
+	f->is_open = false;
+	if (!rc)
+		rc = closed;
+	/* Of what is not there for its status that host has said why. */
+	if (!rc || rc == -EPIPE || rc == -ECANCELED)
+		return true;
+	fprintf(stderr, "hvtrace: cannot write %s: %s\n", o->cfg->file,
+		rc == -ENODATA ? "nothing has come" : strerror(-rc));
+	return false;
 }
 
 /* --- the summary -------------------------------------------------------------------------------
@@ -168,7 +240,7 @@ static void put_number(FILE *out, const char *key, bool known, uint64_t n)
 static void put_file(const struct outlet *o, const struct written *w, FILE *out)
 {
 	fprintf(out, "{\"file\": ");
-	if (is_stdout(o->cfg->output))
+	if (is_stdout(o->cfg->output) || o->cfg->prints)
 		fprintf(out, "null");
 	else
 		json_text(o->cfg->output, out);
@@ -186,7 +258,7 @@ static void put_file(const struct outlet *o, const struct written *w, FILE *out)
 /* What the other host says, but for what is known better here. False: it makes no sense. */
 static bool put_said(const struct outlet *o, int status, const struct written *w, FILE *out)
 {
-	const struct json_value all = {o->said.buf, o->said.len};
+	const struct json_value all = {o->summary.said.buf, o->summary.said.len};
 	struct json_value its_status, file;
 	const char *end = all.text + all.len, *behind;
 
@@ -197,7 +269,10 @@ static bool put_said(const struct outlet *o, int status, const struct written *w
 	fwrite(all.text, 1, (size_t)(its_status.text - all.text), out);
 	fprintf(out, "%d", status);
 	fwrite(behind, 1, (size_t)(file.text - behind), out);
-	put_file(o, w, out);
+	if (o->cfg->prints)
+		fwrite(file.text, 1, file.len, out);
+	else
+		put_file(o, w, out);
 	behind = file.text + file.len;
 	fwrite(behind, 1, (size_t)(end - behind), out);
 	return true;
@@ -216,27 +291,25 @@ static void put_own(const struct outlet *o, int status, const char *ended, const
 }
 
 /* ended NULL: a summary is the other host's. The exit status. */
-static int finish_target(struct outlet *o, int status, const char *ended, const char *why,
-			 const struct written *w)
+static int finish_summary(struct outlet *o, int status, const char *ended, const char *why,
+			  const struct written *w)
 {
-	struct target *t = &o->target;
+	struct target *t = &o->summary.target;
 	int rc, closed;
 
-	if (!o->has_target)
+	if (!o->summary.is_open)
 		return status;
 	rc = target_begin(t);
-	if (!rc && !o->cfg->is_summary)
-		fwrite(o->said.buf, 1, o->said.len, t->out);
-	else if (!rc && (ended || !put_said(o, status, w, t->out)))
+	if (!rc && (ended || !put_said(o, status, w, t->out)))
 		put_own(o, status, ended ? ended : "error",
 			why ? why : "the other host has said nothing of it", w, t->out);
 	closed = target_close(t, !rc);
-	o->has_target = false;
+	o->summary.is_open = false;
 	if (!rc)
 		rc = closed;
 	if (!rc || rc == -EPIPE)
 		return status;
-	fprintf(stderr, "hvtrace: cannot write %s%s: %s\n", what_of(o), o->cfg->file,
+	fprintf(stderr, "hvtrace: cannot write the summary to %s: %s\n", o->cfg->summary,
 		strerror(-rc));
 	return status ? status : EXIT_FAILED;
 }
@@ -294,10 +367,13 @@ static int finish_recording(struct outlet *o, struct record_result *result, int 
 	return result->lost ? EXIT_FAILED : EXIT_OK;
 }
 
-static int finish_text(struct outlet *o)
+/* Of a command that has ended well nothing is all that it has printed. */
+static int finish_text(struct outlet *o, int status)
 {
 	const char *path = o->cfg->output;
 
+	if (!status && !o->error)
+		o->error = begin_text(o);
 	if (fclose(o->out) && !o->error)
 		o->error = -errno;
 	o->out = NULL;
@@ -312,16 +388,19 @@ static int finish_text(struct outlet *o)
 int outlet_finish(struct outlet *o, int status)
 {
 	struct record_result result = {0};
-	struct written w = {.known = true};
-	int own = o->recording ? finish_recording(o, &result, status) : finish_text(o);
+	struct written w = {0};
+	int own = o->recording ? finish_recording(o, &result, status) : finish_text(o, status);
 
+	if (!finish_picture(o, status))
+		own = EXIT_FAILED;
+	w.known = !o->cfg->prints && !o->is_as_ever;
 	if (o->recording) {
 		w.known = !own && result.size;
 		w.recorded = &result;
 	}
 	w.bytes = o->recording ? result.size : o->bytes;
 	w.error = o->error == -EPIPE ? 0 : o->error;
-	return finish_target(o, status ? status : own, NULL, NULL, &w);
+	return finish_summary(o, status ? status : own, NULL, NULL, &w);
 }
 
 void outlet_give_up(struct outlet *o, int status, const char *end, const char *why)
@@ -331,8 +410,7 @@ void outlet_give_up(struct outlet *o, int status, const char *end, const char *w
 	if (o->out)
 		fclose(o->out);
 	o->out = NULL;
-	if (o->cfg->is_summary)
-		finish_target(o, status, end, why, &w);
+	finish_summary(o, status, end, why, &w);
 }
 
 bool outlet_has_journal(const struct outlet *o)
@@ -340,15 +418,32 @@ bool outlet_has_journal(const struct outlet *o)
 	return o->recording && incoming_has_begun(o->recording);
 }
 
+static void close_file(struct outlet_file *f)
+{
+	if (f->is_open)
+		target_close(&f->target, false);
+	f->is_open = false;
+	text_free(&f->said);
+}
+
+static void remove_new(struct outlet *o)
+{
+	if (o->broker)
+		broker_ask(o->broker, DEED_REMOVE);
+	else
+		do_remove(o);
+}
+
 void outlet_close(struct outlet *o)
 {
-	if (o->has_target)
-		target_close(&o->target, false);
+	close_file(&o->picture);
+	close_file(&o->summary);
 	if (o->out)
 		fclose(o->out);
-	if (o->broker && !incoming_has_begun(o->recording))
+	if (o->is_new && o->is_as_ever)
+		remove_new(o);
+	if (o->broker && o->recording && !incoming_has_begun(o->recording))
 		broker_ask(o->broker, DEED_DISCARD);
 	incoming_close(o->recording);
 	broker_stop(o->broker);
-	text_free(&o->said);
 }

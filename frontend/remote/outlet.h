@@ -22,34 +22,45 @@ struct outlet_config {
 	bool record;	    /* a recording, which to stdout goes as it comes */
 	bool unheard;	    /* nobody is told of its file */
 	bool no_sandbox;
-	enum paint paint; /* of text */
-	const char *file; /* what else is written; NULL: nothing */
-	bool is_summary;  /* it is what --summary asks for */
+	enum paint paint;    /* of text */
+	const char *file;    /* a picture that is written as well, or NULL */
+	const char *summary; /* what --summary asks for, or NULL */
+	bool prints;	     /* the text is no trace: no summary says what file it goes to */
+};
+
+/* A file that is written beside the trace, when all of it has come. */
+struct outlet_file {
+	struct target target;
+	bool is_open;
+	struct text said;
 };
 
 struct outlet {
 	const struct outlet_config *cfg;
 	struct incoming *recording; /* NULL: it is text, or goes on to another program: */
 	FILE *out;
-	uint64_t bytes;	      /* of that */
-	int error;	      /* of either, the first one; -EPIPE: nobody reads it any more */
-	struct target target; /* of what else is written: a summary when all has come */
-	bool has_target;
-	struct text said;
-	struct broker *broker; /* who puts the recording into its place, or NULL */
+	uint64_t bytes;	 /* of that */
+	bool is_as_ever; /* its file has what it had: nothing has come yet; */
+	bool is_new;	 /* which is nothing: it was made for this */
+	int error;	 /* of either, the first one; -EPIPE: nobody reads it any more */
+	struct outlet_file picture, summary;
+	struct broker *broker; /* who puts things into their places, or NULL */
 };
 
 /*
- * Before anything is asked for. cancel: what ends waiting for who reads. 0, or -1 with one line in
- * err; in any case outlet_close() ends it.
+ * Before anything is asked for. What was there before stays until something comes. cancel: what
+ * ends waiting for who reads. 0, or -1 with one line in err; in any case outlet_close() ends it.
  */
 int outlet_open(struct outlet *o, const struct outlet_config *cfg, const struct cancel *cancel,
 		char *err, size_t errlen);
 /* Give up the rights that are not needed any more. 0, or -1 with one line in err. */
 int outlet_confine(struct outlet *o, char *err, size_t errlen);
-/* What comes of it, and of the file. 0 or -errno; -EBADMSG: nobody's hvtrace writes that. */
+/*
+ * What comes of it, and of a file: 0 is the first one that was asked for, the picture before the
+ * summary. 0 or -errno; -EBADMSG: nobody's hvtrace writes that.
+ */
 int outlet_put(struct outlet *o, const uint8_t *data, size_t len);
-int outlet_put_file(struct outlet *o, const uint8_t *data, size_t len);
+int outlet_put_file(struct outlet *o, unsigned int file, const uint8_t *data, size_t len);
 /*
  * All has come, and the command there has ended with this status. What goes wrong is said on
  * stderr; the exit status.

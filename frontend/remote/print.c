@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* print.c - the commands that print, on another host. */
 #include "frontend/remote/near.h"
-#include "frontend/remote/protocol.h"
 #include "frontend/remote/remote.h"
 #include "frontend/remote/request.h"
 
@@ -15,11 +14,13 @@ static void ask(void *arg, const char *far, struct request *r)
 	const struct remote_print *p = arg;
 
 	*p->connect = far;
-	r->files = value_of(p->file) ? 1 : 0;
 	if (p->output)
 		*p->output = NULL;
+	/* In the order that outlet.h has. */
 	if (value_of(p->file))
-		*p->file = REMOTE_FILE_PATH;
+		*p->file = request_file(r);
+	if (value_of(p->summary))
+		*p->summary = request_file(r);
 	request_add(r, p->command);
 	request_add_options(r, p->rows);
 	request_add(r, "--");
@@ -35,7 +36,9 @@ int remote_print(const struct remote_print *print)
 		.connect = *p.connect,
 		.out = {.output = output ? output : "-",
 			.paint = p.paint,
-			.file = value_of(p.file)},
+			.file = value_of(p.file),
+			.summary = value_of(p.summary),
+			.prints = true},
 		.ask = ask,
 		.arg = &p,
 	};

@@ -25,7 +25,6 @@
 #define REMOTE_REQUEST_MAX (1u << 20)
 #define REMOTE_WORDS_MAX   16384
 #define REMOTE_FILES_MAX   4
-#define REMOTE_FILE_PATH   "/dev/fd/3" /* of the first one */
 
 enum remote_flag {
 	REMOTE_UTF8 = 1, /* so may be what it prints, whatever the locale there is */

@@ -25,15 +25,18 @@ int remote_attach(const struct session_options *opt, const struct attach_target 
 struct remote_print {
 	const char *command;
 	const struct option_row *rows; /* its options, with what they have been told by now */
-	/* Variables of theirs: the URI, where the text goes, and a file that it writes as well;
-	 * NULL: it has no such option. */
-	const char **connect, **output, **file;
+	/*
+	 * Variables of theirs: the URI, where the text goes, a file that it writes as well, and the
+	 * summary of a trace; NULL: it has no such option. What is not named here goes there as it
+	 * is: so is every option that names a file to be written, which would be one of that host.
+	 */
+	const char **connect, **output, **file, **summary;
 	char *const *operands;
 	int nr_operands;
 	enum paint paint; /* of the text, for people */
 };
 
-/* Have it done where the guest is, and its text and its file come here. The exit status. */
+/* Have it done where the guest is, and its text and its files come here. The exit status. */
 int remote_print(const struct remote_print *print);
 
 /* hvtrace remote: the other end of that, between stdin and stdout. The exit status. */

@@ -18,6 +18,14 @@ void request_add(struct request *r, const char *word)
 	r->nr++;
 }
 
+const char *request_file(struct request *r)
+{
+	static const char *const names[REMOTE_FILES_MAX] = {"/dev/fd/3", "/dev/fd/4", "/dev/fd/5",
+							    "/dev/fd/6"};
+
+	return names[r->files++];
+}
+
 int request_put(const struct request *r, struct text *to)
 {
 	if (r->words.failed)

@@ -19,6 +19,8 @@ struct request {
 void request_add(struct request *r, const char *word);
 /* What these have been told. */
 void request_add_options(struct request *r, const struct option_row *rows);
+/* One file more that the command writes: what it is told for the name of that. */
+const char *request_file(struct request *r);
 /* As protocol.h has it, behind what is in `to`. 0, -ENOMEM, or -E2BIG: too much for one. */
 int request_put(const struct request *r, struct text *to);
 
