@@ -35,7 +35,9 @@ struct sink {
 	bool placed; /* may be written at any place */
 	size_t part; /* so much is written at a time: what does not block where that can be told */
 	const struct cancel *cancel; /* NULL: it is not to be given up */
-	const struct cancel *hurry;  /* once it came nothing waits; NULL: it does */
+	void (*asked)(void *arg);    /* not NULL: nor by cancel, of which this is told */
+	void *arg;
+	const struct cancel *hurry; /* once it came nothing waits; NULL: it does */
 	int patience_ms;   /* that one write may wait with hurry; -1: as long as it takes */
 	bool late;	   /* the last one has waited for so long: none does until there is room */
 	bool status;	   /* the line that it is in has output_status() in it */
@@ -110,13 +112,15 @@ static int sink_wait(const struct sink *k, int64_t deadline)
 	struct pollfd fds[] = {{.fd = k->fd, .events = POLLOUT},
 			       {.fd = k->cancel ? k->cancel->fd : -1, .events = POLLIN}};
 
-	while (!k->cancel || !cancel_asked(k->cancel)) {
+	while (!k->cancel || k->asked || !cancel_asked(k->cancel)) {
 		if (poll(fds, 2, -1) < 0) {
 			if (errno != EINTR)
 				return -errno;
 			continue;
 		}
-		if (fds[0].revents && !fds[1].revents)
+		if (fds[1].revents && k->asked)
+			k->asked(k->arg);
+		else if (fds[0].revents && !fds[1].revents)
 			return 0;
 	}
 	return -ECANCELED;
@@ -555,7 +559,8 @@ FILE *output_open_kept(const char *path, const struct cancel *cancel)
 
 FILE *output_open_as(const char *path, const struct output_as *as)
 {
-	const struct sink k = {.cancel = as->cancel, .written = as->written};
+	const struct sink k = {
+		.cancel = as->cancel, .asked = as->asked, .arg = as->arg, .written = as->written};
 
 	*as->written = 0;
 	return open_stream(k, path, as->kept ? 0 : O_TRUNC, as->cancel);

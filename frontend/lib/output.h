@@ -87,6 +87,12 @@ FILE *output_open_kept(const char *path, const struct cancel *cancel);
 /* What is wanted of a stream. */
 struct output_as {
 	const struct cancel *cancel;
+	/*
+	 * Not NULL: writing is not given up when it is asked to end. This is called in place of
+	 * that, from within the write, to cancel_take(), and the write goes on.
+	 */
+	void (*asked)(void *arg);
+	void *arg;
 	bool kept;	   /* a file keeps what is in it until output_again() */
 	uint64_t *written; /* as that of output_open_counted() */
 };

@@ -71,11 +71,14 @@ static void near_tell(struct near *n, enum remote_word word)
 	ssh_send(&n->ssh, &byte, 1);
 }
 
-/* The trace ends there, and is printed. */
-static void near_interrupt(struct near *n)
+/* The trace ends there, and is printed, or recorded to its end. */
+static void near_interrupt(void *arg)
 {
+	struct near *n = arg;
 	int signo = cancel_take(&n->cancel);
 
+	if (!signo)
+		return;
 	if (n->state == NEAR_RUNS) {
 		near_tell(n, signo == SIGINT ? REMOTE_INTERRUPT : REMOTE_TERMINATE);
 	} else if (n->state == NEAR_WAITS) {
@@ -139,7 +142,10 @@ static int near_hello(void *arg, unsigned int protocol, const char *version)
 	return 0;
 }
 
-/* What cannot be written here has the trace end there; what is left of it is read and dropped. */
+/*
+ * What cannot be written here has the trace end there; what is left of it is read and dropped. Of
+ * text that nobody reads a signal is the end; of a recording it is not, see near_interrupt().
+ */
 static int near_trace(struct near *n, const uint8_t *data, size_t len)
 {
 	int rc = outlet_put(&n->outlet, data, len);
@@ -332,6 +338,7 @@ static int near_connect(struct near *n)
 
 static int near_begin(struct near *n)
 {
+	const struct outlet_signals signals = {&n->cancel, near_interrupt, n};
 	int rc;
 
 	n->cancel.leave = near_leave;
@@ -343,7 +350,7 @@ static int near_begin(struct near *n)
 	}
 	near_ignore_signals();
 	output_hurry(&n->cancel);
-	return outlet_open(&n->outlet, &n->work->out, &n->cancel, n->err, sizeof(n->err)) ||
+	return outlet_open(&n->outlet, &n->work->out, &signals, n->err, sizeof(n->err)) ||
 			       near_connect(n)
 		       ? -1
 		       : 0;

@@ -49,9 +49,13 @@ static int open_file(struct outlet_file *f, const char *what, const char *path,
 }
 
 /* A file that is not there yet is made, and is nobody's loss. */
-static void open_stream(struct outlet *o, const char *path, const struct cancel *cancel)
+static void open_stream(struct outlet *o, const char *path, const struct outlet_signals *signals)
 {
-	const struct output_as as = {.cancel = cancel, .kept = path, .written = &o->bytes};
+	const struct output_as as = {.cancel = signals->cancel,
+				     .asked = o->cfg->record ? signals->asked : NULL,
+				     .arg = signals->arg,
+				     .kept = path,
+				     .written = &o->bytes};
 	struct stat st;
 
 	o->is_new = path && lstat(path, &st) && errno == ENOENT;
@@ -59,7 +63,8 @@ static void open_stream(struct outlet *o, const char *path, const struct cancel 
 	o->is_as_ever = o->out && path && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int open_text(struct outlet *o, const struct cancel *cancel, char *err, size_t errlen)
+static int open_text(struct outlet *o, const struct outlet_signals *signals, char *err,
+		     size_t errlen)
 {
 	const char *path = o->cfg->output;
 
@@ -70,7 +75,7 @@ static int open_text(struct outlet *o, const struct cancel *cancel, char *err, s
 		return -1;
 	}
 	output_paint(o->cfg->paint);
-	open_stream(o, is_stdout(path) ? NULL : path, cancel);
+	open_stream(o, is_stdout(path) ? NULL : path, signals);
 	if (o->out)
 		return 0;
 	snprintf(err, errlen, "cannot write %s: %s", is_stdout(path) ? "to standard output" : path,
@@ -78,15 +83,15 @@ static int open_text(struct outlet *o, const struct cancel *cancel, char *err, s
 	return -1;
 }
 
-int outlet_open(struct outlet *o, const struct outlet_config *cfg, const struct cancel *cancel,
-		char *err, size_t errlen)
+int outlet_open(struct outlet *o, const struct outlet_config *cfg,
+		const struct outlet_signals *signals, char *err, size_t errlen)
 {
 	*o = (struct outlet){.cfg = cfg};
-	if (open_file(&o->picture, "", cfg->file, cancel, err, errlen) ||
-	    open_file(&o->summary, "the summary to ", cfg->summary, cancel, err, errlen))
+	if (open_file(&o->picture, "", cfg->file, signals->cancel, err, errlen) ||
+	    open_file(&o->summary, "the summary to ", cfg->summary, signals->cancel, err, errlen))
 		return -1;
 	if (!cfg->record || is_stdout(cfg->output))
-		return open_text(o, cancel, err, errlen);
+		return open_text(o, signals, err, errlen);
 	o->recording = incoming_open(cfg->output, err, errlen);
 	return o->recording ? 0 : -1;
 }

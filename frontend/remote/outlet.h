@@ -28,6 +28,14 @@ struct outlet_config {
 	bool prints;	     /* the text is no trace: no summary says what file it goes to */
 };
 
+/* What a signal has happen. */
+struct outlet_signals {
+	/* Ends waiting for who reads the text; of a recording no byte may be lost: */
+	const struct cancel *cancel;
+	void (*asked)(void *arg); /* there this is called instead, and takes it */
+	void *arg;
+};
+
 /* A file that is written beside the trace, when all of it has come. */
 struct outlet_file {
 	struct target target;
@@ -48,11 +56,11 @@ struct outlet {
 };
 
 /*
- * Before anything is asked for. What was there before stays until something comes. cancel: what
- * ends waiting for who reads. 0, or -1 with one line in err; in any case outlet_close() ends it.
+ * Before anything is asked for. What was there before stays until something comes. 0, or -1 with
+ * one line in err; in any case outlet_close() ends it.
  */
-int outlet_open(struct outlet *o, const struct outlet_config *cfg, const struct cancel *cancel,
-		char *err, size_t errlen);
+int outlet_open(struct outlet *o, const struct outlet_config *cfg,
+		const struct outlet_signals *signals, char *err, size_t errlen);
 /* Give up the rights that are not needed any more. 0, or -1 with one line in err. */
 int outlet_confine(struct outlet *o, char *err, size_t errlen);
 /*

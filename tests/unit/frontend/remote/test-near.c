@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test-near.c - what becomes of what another host sends: which files there are afterwards, what is
- * told of it. The other host, and the ssh that leads to
+ * told of it, and that a recording goes on to its end. The other host, and the ssh that leads to
  * it, is this program once more: the user of the URI says what it does.
  */
 #include <setjmp.h>
@@ -12,10 +12,12 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +34,8 @@
 
 /* --- the other host ----------------------------------------------------------------------------
  */
+
+enum { BLOCK = 32 << 10, BLOCKS = 64 };
 
 static void write_all(int fd, const void *bytes, size_t len)
 {
@@ -88,6 +92,19 @@ static void echo_request(uint8_t *rest, size_t len)
 	frame(REMOTE_STDOUT, rest + 12, len - 12);
 }
 
+static void record_until_asked(void)
+{
+	static const char block[BLOCK];
+	char word;
+
+	for (int i = 0; i < BLOCKS; i++)
+		frame(REMOTE_STDOUT, block, sizeof(block));
+	do
+		read_all(&word, 1);
+	while (word != REMOTE_INTERRUPT);
+	says(REMOTE_STDOUT, "END");
+}
+
 static int far_end(const char *deed)
 {
 	uint8_t head[REQUEST_HEAD], rest[4096];
@@ -113,6 +130,9 @@ static int far_end(const char *deed)
 		ends(0);
 	} else if (!strcmp(deed, "lies")) {
 		says(REMOTE_STDERR, "sudo: the password is needed\n\nhvtrace: true\nhvtrace:\nx");
+		ends(0);
+	} else if (!strcmp(deed, "records")) {
+		record_until_asked();
 		ends(0);
 	}
 	return 0;
@@ -359,6 +379,49 @@ static void named(void **state)
 			     "far: hvtrace:\nfar: x\n");
 }
 
+/* --- a recording -------------------------------------------------------------------------------
+ */
+
+static void wait_until_full(int fd)
+{
+	int size = fcntl(fd, F_GETPIPE_SZ), len;
+
+	do {
+		assert_int_equal(ioctl(fd, FIONREAD, &len), 0);
+		poll(NULL, 0, 1);
+	} while (len < size);
+}
+
+/* A signal comes while nobody reads: what is recorded comes to its end nevertheless. */
+static void interrupted(void **state)
+{
+	const struct near_work work = {.connect = URI("records"),
+				       .out = {.output = "-", .record = true}};
+	static char got[BLOCK];
+	size_t all = 0;
+	char last[3] = "";
+	ssize_t n;
+	int fds[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid = start(do_near, &work, fds[1]);
+	close(fds[1]);
+	wait_until_full(fds[0]);
+	kill(pid, SIGINT);
+	while ((n = read(fds[0], got, sizeof(got))) > 0) {
+		all += (size_t)n;
+		if (n >= 3)
+			memcpy(last, got + n - 3, 3);
+	}
+	close(fds[0]);
+	assert_int_equal(status_of(pid), 0);
+	assert_int_equal(all, BLOCK * BLOCKS + 3);
+	assert_memory_equal(last, "END", 3);
+	assert_has("stderr", "");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +431,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(died, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(named, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupted, setup, teardown),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "-T"))
