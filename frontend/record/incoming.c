@@ -27,7 +27,6 @@ static int begin(struct incoming *in)
 	room_init(&in->room, in->files.part);
 	if (ftruncate(in->files.journal, 0) || ftruncate(in->files.part, 0))
 		return -errno;
-	in->files.journal_is_new = in->files.part_is_new = false;
 	return 0;
 }
 
@@ -41,10 +40,12 @@ static int put(void *arg, const struct journal_record *r, const void *bytes, siz
 		rc = room_keep(&in->room, in->size + len);
 	if (!rc)
 		rc = bytes_write(in->files.journal, in->size, bytes, len);
-	if (!rc)
+	if (!rc) {
 		in->size += len;
-	else if (in->size && ftruncate(in->files.journal, (off_t)in->size))
+		in->files.journal_is_new = in->files.part_is_new = false;
+	} else if (in->size && ftruncate(in->files.journal, (off_t)in->size)) {
 		return rc; /* then its end is torn, as that of one who was killed */
+	}
 	return rc;
 }
 
@@ -74,6 +75,11 @@ int incoming_add(struct incoming *in, const void *bytes, size_t len)
 bool incoming_has_begun(const struct incoming *in)
 {
 	return in->size;
+}
+
+bool incoming_is_whole(const struct incoming *in)
+{
+	return journal_stream_is_whole(&in->stream);
 }
 
 int incoming_finish(struct incoming *in, const struct record_watch *watch,

@@ -22,6 +22,8 @@ struct incoming *incoming_open(const char *path, char *err, size_t errlen);
 int incoming_add(struct incoming *in, const void *bytes, size_t len);
 /* Something is recorded: the file is not what it was. */
 bool incoming_has_begun(const struct incoming *in);
+/* Nothing has come of a record of which not all has come. */
+bool incoming_is_whole(const struct incoming *in);
 /*
  * Nothing more comes: make the trace.dat, to be put into its place by record_place(). lost of the
  * result is what has kept some from being written. 0 or -errno: then the file is still the journal,

@@ -369,7 +369,10 @@ static int finish_recording(struct outlet *o, struct record_result *result, int 
 	if (!o->cfg->unheard)
 		fprintf(stderr, "hvtrace: %s: %s, %s of records\n", path,
 			record_size(result->size, size), record_size(result->bytes, bytes));
-	return result->lost ? EXIT_FAILED : EXIT_OK;
+	if (result->lost || incoming_is_whole(o->recording))
+		return result->lost ? EXIT_FAILED : EXIT_OK;
+	fprintf(stderr, "hvtrace: %s: what has come ends within a record\n", path);
+	return EXIT_FAILED;
 }
 
 /* Of a command that has ended well nothing is all that it has printed. */

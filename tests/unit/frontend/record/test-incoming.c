@@ -69,7 +69,9 @@ static void becomes_one(void **state)
 	assert_int_equal(incoming_add(p.in, t.buf, t.len - 1), 0);
 	/* What is whole of it is there. */
 	assert_true(size_of(p.path) > 128 && size_of(p.path) < (off_t)t.len);
+	assert_false(incoming_is_whole(p.in));
 	assert_int_equal(incoming_add(p.in, t.buf + t.len - 1, 1), 0);
+	assert_true(incoming_is_whole(p.in));
 	assert_int_equal(size_of(p.path), t.len);
 	assert_int_equal(incoming_finish(p.in, &nobody, &result), 0);
 	assert_int_equal(result.bytes, 3 * DAT_PAGE_SIZE);

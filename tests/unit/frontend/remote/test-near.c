@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@
 #include "frontend/remote/protocol.h"
 #include "frontend/remote/remote.h"
 #include "frontend/remote/request.h"
+#include "tests/unit/made-journal.h"
 #include "tests/unit/remove-tree.h"
 
 #define URI(user) "qemu+ssh://" user "@far/system?command=/proc/self/exe"
@@ -105,6 +107,30 @@ static void record_until_asked(void)
 	says(REMOTE_STDOUT, "END");
 }
 
+/* A recording, but for so many bytes of its end. */
+static void record(size_t missing)
+{
+	int fd = made_file();
+	struct journal *j;
+	struct rlimit room;
+	char bytes[4096];
+	size_t len;
+
+	/* That of the other end, see do_near_without_room(), is none of this one's. */
+	getrlimit(RLIMIT_FSIZE, &room);
+	room.rlim_cur = room.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &room);
+	j = made_journal(fd, 7, true, 2);
+	made_put(j, JOURNAL_SECTION, DAT_OPTION_HEADER_INFO, 0, "header", 6);
+	made_put(j, JOURNAL_BUFFER, 0, 0, "\0global", 8);
+	made_put_pages(j, 0, 1, 'a', 3);
+	len = journal_size(j) - missing;
+	if (journal_size(j) > sizeof(bytes) || bytes_read(fd, 0, bytes, len))
+		_exit(97);
+	frame(REMOTE_STDOUT, bytes, len);
+	journal_free(j);
+}
+
 static int far_end(const char *deed)
 {
 	uint8_t head[REQUEST_HEAD], rest[4096];
@@ -130,6 +156,9 @@ static int far_end(const char *deed)
 		ends(0);
 	} else if (!strcmp(deed, "lies")) {
 		says(REMOTE_STDERR, "sudo: the password is needed\n\nhvtrace: true\nhvtrace:\nx");
+		ends(0);
+	} else if (!strcmp(deed, "records-all") || !strcmp(deed, "records-less")) {
+		record(!strcmp(deed, "records-less"));
 		ends(0);
 	} else if (!strcmp(deed, "records")) {
 		record_until_asked();
@@ -392,6 +421,47 @@ static void wait_until_full(int fd)
 	} while (len < size);
 }
 
+/* What is whole of it is in the file, and what is missing is told. */
+static void whole_or_not(void **state)
+{
+	struct near_work work = {.connect = URI("records-all"),
+				 .out = {.output = in_dir("out"), .record = true, .unheard = true}};
+	char told[2 * PATH_MAX];
+
+	(void)state;
+	assert_int_equal(run(do_near, &work), 0);
+	assert_has("stderr", "");
+	work.connect = URI("records-less");
+	assert_int_equal(run(do_near, &work), EXIT_FAILED);
+	snprintf(told, sizeof(told), "hvtrace: %s: what has come ends within a record\n",
+		 work.out.output);
+	assert_has("stderr", told);
+	assert_int_equal(access(work.out.output, F_OK), 0);
+}
+
+static int do_near_without_room(const void *work)
+{
+	struct rlimit room;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &room);
+	room.rlim_cur = 64;
+	setrlimit(RLIMIT_FSIZE, &room);
+	return do_near(work);
+}
+
+/* Not even its head can be written: there is no file then. */
+static void no_room(void **state)
+{
+	const struct near_work work = {.connect = URI("records-all"),
+				       .out = {.output = in_dir("out"), .record = true}};
+
+	(void)state;
+	assert_int_equal(run(do_near_without_room, &work), EXIT_FAILED);
+	assert_files(2);
+	assert_int_equal(access(in_dir("out.part"), F_OK), -1);
+}
+
 /* A signal comes while nobody reads: what is recorded comes to its end nevertheless. */
 static void interrupted(void **state)
 {
@@ -431,6 +501,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(died, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(named, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_or_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_room, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupted, setup, teardown),
 	};
 
