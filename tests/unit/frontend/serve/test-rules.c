@@ -46,13 +46,14 @@ static struct daemon d;
 static int be_command(int argc, char **argv)
 {
 	const char *step = getenv("STEP"), *text = getenv("SUMMARY");
-	int log = open(getenv("LOG"), O_WRONLY | O_APPEND | O_CREAT, 0600);
 	sigset_t set;
-	int signo;
+	int log, signo;
 
+	/* Once the file is there it may be asked to end. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	log = open(getenv("LOG"), O_WRONLY | O_APPEND | O_CREAT, 0600);
 	dprintf(log, "%s ", argc > 2 && !strcmp(argv[2], "--recover") ? "recover" : argv[1]);
 	if (!strcmp(step, "waits") && !strcmp(argv[1], "record"))
 		sigwait(&set, &signo);
