@@ -171,6 +171,17 @@ static bool add_round(struct daemon *d, struct round *r)
 	return true;
 }
 
+/* It is tried again later, also where a threshold is crossed all the time. */
+static void could_not_begin(struct due *due, int64_t now_ms)
+{
+	int64_t again_ms = now_ms + retry_ms(++due->failed);
+
+	if (due->next_ms < INT64_MAX)
+		due->next_ms = again_ms;
+	if (due->cool_ms < again_ms)
+		due->cool_ms = again_ms;
+}
+
 /* A rule that looks for long windows traces what it is for once there is one. */
 static void begin(struct daemon *d, struct serve_guest *g, size_t rule, int64_t now_ms)
 {
@@ -182,9 +193,7 @@ static void begin(struct daemon *d, struct serve_guest *g, size_t rule, int64_t 
 	due->demanded = false;
 	if (r && add_round(d, r))
 		return;
-	due->failed++;
-	if (due->next_ms < INT64_MAX)
-		due->next_ms = now_ms + retry_ms(due->failed);
+	could_not_begin(due, now_ms);
 	if (!r) {
 		fprintf(stderr, "hvtrace: %s: rule %s: %s\n", g->name, rule_of(d, rule)->name, err);
 		return;

@@ -348,6 +348,36 @@ static void test_steal(void **state)
 	were("");
 }
 
+/* A threshold need not last; where there is no place for what is traced then it is tried later. */
+static void test_steal_at_once(void **state)
+{
+	(void)state;
+	rules[0] = window;
+	rules[0].when = CONFIG_THRESHOLD;
+	rules[0].threshold = (struct config_threshold){.steal = 20, .cool_down_ns = 100000000000};
+	config.serve.state = "/nonexistent/state";
+	guests_are("a1");
+	guests_find(&d.guests, "a")->steal = 0.5;
+	alarm(PATIENCE_MS / 1000);
+	run(1000 * SEC);
+	alarm(0);
+	assert_int_equal(due_of("a")->failed, 1);
+	run(1004 * SEC);
+	assert_int_equal(due_of("a")->failed, 1);
+	run(1005 * SEC);
+	assert_int_equal(due_of("a")->failed, 2);
+	config.serve.state = dir;
+	run(1014 * SEC);
+	were("");
+	run(1015 * SEC);
+	were("record ");
+	assert_int_equal(due_of("a")->failed, 0);
+	run(1114 * SEC);
+	were("");
+	run(1115 * SEC);
+	were("record ");
+}
+
 /* Half of its time it has stood, and may a tenth of it. */
 static void test_budget(void **state)
 {
@@ -502,10 +532,10 @@ static void test_hangs(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_window),   TEST(test_one_ends),  TEST(test_retry),  TEST(test_demand),
-		TEST(test_no_place), TEST(test_steal),	   TEST(test_budget), TEST(test_turns),
-		TEST(test_limit),    TEST(test_restarted), TEST(test_gone),   TEST(test_harmed),
-		TEST(test_hangs),
+		TEST(test_window),   TEST(test_one_ends),      TEST(test_retry),  TEST(test_demand),
+		TEST(test_no_place), TEST(test_steal),	       TEST(test_budget), TEST(test_turns),
+		TEST(test_limit),    TEST(test_restarted),     TEST(test_gone),	  TEST(test_harmed),
+		TEST(test_hangs),    TEST(test_steal_at_once),
 	};
 
 	if (!strcmp(argv[0], "hvtrace"))
