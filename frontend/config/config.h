@@ -77,7 +77,7 @@ struct serve_config {
 		unsigned int log; /* enum config_log */
 	} serve;
 	struct {
-		const char *listen; /* HOST:PORT, the path of a socket, or "": nowhere */
+		const char *listen; /* HOST:PORT, :PORT, the path of a socket, or "": nowhere */
 		uint64_t interval_ns;
 	} metrics;
 	struct {

@@ -54,7 +54,7 @@ static const struct config_row serve_rows[] = {
 
 static const struct config_row metrics_rows[] = {
 	{"listen", KIND_LISTEN, AT(metrics.listen),
-	 .help = "where Prometheus asks: HOST:PORT, the path of a socket, or \"\" for nowhere"},
+	 .help = "where Prometheus asks: HOST:PORT, :PORT, the path of a socket, or \"\" for nowhere"},
 	{"interval", KIND_TIME, AT(metrics.interval_ns), .min = SEC, .max = HOUR,
 	 .help = "how often numbers of guests are brought up to date"},
 	{0},

@@ -85,10 +85,11 @@ static const char *check_listen(struct reading *r, const char *s)
 		return NULL;
 	if (*s == '/')
 		return check_socket(r, s);
-	if (!host || !is_port(colon + 1) || strpbrk(s, " \t\n/") ||
-	    (*s == '[') != (s[host - 1] == ']') || (*s != '[' && memchr(s, ':', host)))
-		return "it takes HOST:PORT, [ADDRESS]:PORT, the path of a socket, or \"\" for "
-		       "nowhere";
+	/* ":PORT" is all addresses of the host. */
+	if (!colon || !is_port(colon + 1) || strpbrk(s, " \t\n/") ||
+	    (host && (*s == '[') != (s[host - 1] == ']')) || (*s != '[' && memchr(s, ':', host)))
+		return "it takes HOST:PORT, [ADDRESS]:PORT, :PORT for all addresses, the path of "
+		       "a socket, or \"\" for nowhere";
 	return NULL;
 }
 

@@ -114,24 +114,26 @@ static void wrong_listen(const char *value)
 	char text[256], expected[256];
 
 	snprintf(text, sizeof(text), "[metrics]\nlisten = \"%s\"\n", value);
-	snprintf(expected, sizeof(expected),
-		 "f:2: listen = \"%s\": it takes HOST:PORT, [ADDRESS]:PORT, the path of a socket, "
-		 "or \"\" for nowhere\n",
-		 value);
+	snprintf(
+		expected, sizeof(expected),
+		"f:2: listen = \"%s\": it takes HOST:PORT, [ADDRESS]:PORT, :PORT for all addresses, "
+		"the path of a socket, or \"\" for nowhere\n",
+		value);
 	wrong_config(text, expected);
 }
 
 static void wrong_addresses(void **state)
 {
-	static const char *const taken[] = {"", "/run/x", "[::1]:80", "localhost:65535",
-					    "0.0.0.0:1"};
+	static const char *const taken[] = {"",		 "/run/x", "[::1]:80", "localhost:65535",
+					    "0.0.0.0:1", ":9777"};
 	static const char url[] = "it takes http://HOST:PORT or https://HOST:PORT; who it is for "
 				  "the server is said by user and password-file\n";
 	char text[256];
 
 	(void)state;
 	wrong_listen("9777");
-	wrong_listen(":9777");
+	wrong_listen(":");
+	wrong_listen(":9777:1");
 	wrong_listen("localhost");
 	wrong_listen("localhost:0");
 	wrong_listen("localhost:65536");
