@@ -86,6 +86,24 @@ static void trace(struct daemon *d, const char *words, struct text *to)
 			    name, rule + 1);
 }
 
+static void reread(struct daemon *d, struct text *to)
+{
+	int rc = reload(d);
+
+	if (!rc)
+		text_printf(to, "ok\n%s is read\n", d->config);
+	else if (rc > 0)
+		text_printf(to,
+			    "%s is read, but not all of it can be done: the daemon's log tells "
+			    "what goes on as before\n",
+			    d->config);
+	else
+		text_printf(to,
+			    "%s has mistakes, which the daemon's log tells: the "
+			    "configuration before holds\n",
+			    d->config);
+}
+
 void answers(void *arg, const char *line, struct text *to)
 {
 	struct daemon *d = arg;
@@ -94,13 +112,8 @@ void answers(void *arg, const char *line, struct text *to)
 		put_status(d, to);
 	else if (!strncmp(line, "trace ", 6))
 		trace(d, line + 6, to);
-	else if (!strcmp(line, "reload") && !reload(d))
-		text_printf(to, "ok\n%s is read\n", d->config);
 	else if (!strcmp(line, "reload"))
-		text_printf(to,
-			    "%s has mistakes, which the daemon's log tells: the "
-			    "configuration before holds\n",
-			    d->config);
+		reread(d, to);
 	else
 		text_printf(to, "it is asked status, trace GUEST RULE, or reload\n");
 }

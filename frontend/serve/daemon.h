@@ -19,9 +19,11 @@ struct daemon {
 	const struct config_words *words;
 	struct conf *conf;
 	struct metrics *metrics;
-	struct metrics_server *server;
+	struct metrics_server *server;	  /* NULL: they are served nowhere */
+	char listen[METRICS_ADDRESS_LEN]; /* what of the configuration it is by */
 	struct looker *looker;
 	struct machine_watch *watch; /* NULL: after a reload there was no room for one */
+	bool half_looked;	     /* looker or watch are not as the configuration says */
 	bool libvirt_gone;	     /* as the last sight says */
 	int state; /* its directory, which is locked: a second daemon would take away the first
 		      one's files */
@@ -57,7 +59,9 @@ int rules_demand(struct daemon *d, struct serve_guest *g, size_t rule);
 /* --- reload.c -----------------------------------------------------------------------------------
  */
 
-/* Read the configuration anew: what is wrong with it is said, and the old one holds. */
+/* Read the configuration anew: 0; -1: what is wrong with it is said, and the old one holds; 1: it
+ * holds, but for what could not begin, which is said, goes on as before, and is tried again by the
+ * next reload. */
 int reload(struct daemon *d);
 /* Metrics and looker as the configuration says; the first time, and when it is another one. 0, or
  * -1: one line has said why not. */

@@ -3,6 +3,7 @@
 #include "frontend/serve/daemon.h"
 #include "frontend/serve/notify.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,47 +52,93 @@ static void tell_budgets(const struct daemon *d)
 /* --- parts --------------------------------------------------------------------------------------
  */
 
+static int serve_at(struct daemon *d, const char *listen, char *err, size_t errlen)
+{
+	struct metrics_server *server;
+	const char *address;
+	int rc = metrics_serve(&server, d->metrics, listen, err, errlen);
+
+	if (rc)
+		return rc;
+	metrics_stop(d->server);
+	d->server = server;
+	snprintf(d->listen, sizeof(d->listen), "%s", listen);
+	address = metrics_server_address(server);
+	fprintf(stderr,
+		*address == '/' ? "hvtrace: metrics at the socket %s: /metrics\n"
+				: "hvtrace: metrics at http://%s/metrics\n",
+		address);
+	return 0;
+}
+
+static void serve_nowhere(struct daemon *d)
+{
+	metrics_stop(d->server);
+	d->server = NULL;
+	*d->listen = '\0';
+}
+
+/* Where the old server itself may be in the new one's way, as 127.0.0.1:9777 is in that of :9777:
+ * it goes first, and comes back if that was not it. */
+static int serve_instead(struct daemon *d, const char *listen, char *err, size_t errlen)
+{
+	char before[METRICS_ADDRESS_LEN], ignored[512];
+	int rc;
+
+	snprintf(before, sizeof(before), "%s", metrics_server_address(d->server));
+	serve_nowhere(d);
+	rc = serve_at(d, listen, err, errlen);
+	if (rc)
+		serve_at(d, before, ignored, sizeof(ignored));
+	return rc;
+}
+
 static int serve_metrics(struct daemon *d)
 {
 	const char *listen = d->conf->c->metrics.listen;
 	char err[512];
+	int rc;
 
-	metrics_stop(d->server);
-	d->server = NULL;
-	if (!listen || !*listen)
-		return 0;
-	if (!metrics_serve(&d->server, d->metrics, listen, err, sizeof(err))) {
-		const char *address = metrics_server_address(d->server);
-
-		fprintf(stderr,
-			*address == '/' ? "hvtrace: metrics at the socket %s: /metrics\n"
-					: "hvtrace: metrics at http://%s/metrics\n",
-			address);
+	if (!listen || !*listen) {
+		serve_nowhere(d);
 		return 0;
 	}
-	fprintf(stderr, "hvtrace: no metrics: %s\n", err);
+	if (d->server && !strcmp(d->listen, listen))
+		return 0;
+	rc = serve_at(d, listen, err, sizeof(err));
+	if (rc == -EADDRINUSE && d->server)
+		rc = serve_instead(d, listen, err, sizeof(err));
+	if (!rc)
+		return 0;
+	fprintf(stderr, "hvtrace: %s: %s\n",
+		d->server ? "metrics stay where they were" : "no metrics", err);
 	return -1;
 }
 
 /* There is one libvirt of events in a process: the old watch has to be gone before there is
- * another. */
+ * another. What there is no memory for now is tried again by the next reload. */
 static int look_at_guests(struct daemon *d)
 {
 	const struct serve_config *c = d->conf->c;
 	struct looker *looker;
 	char err[512];
 
+	d->half_looked = true;
 	looker = looker_new(c->serve.connect, (int64_t)(c->metrics.interval_ns / 1000000));
-	if (looker) {
-		looker_free(d->looker);
-		d->looker = looker;
+	if (!looker) {
+		fprintf(stderr, "hvtrace: no memory\n");
+		return -1;
 	}
+	looker_free(d->looker);
+	d->looker = looker;
 	machine_watch_free(d->watch);
 	d->watch = machine_watch_new(c->serve.connect, err, sizeof(err));
-	if (looker && d->watch)
-		return 0;
-	fprintf(stderr, "hvtrace: %s\n", looker ? err : "no memory");
-	return -1;
+	if (!d->watch) {
+		fprintf(stderr, "hvtrace: %s\n", err);
+		return -1;
+	}
+	d->half_looked = false;
+	return 0;
 }
 
 int reload_parts(struct daemon *d)
@@ -134,36 +181,38 @@ static void keep_rounds(struct daemon *d, const struct conf *old, const int *bef
 	}
 }
 
-/* What does not begin by the new one goes on by the old one. */
-static void change_parts(struct daemon *d, const struct serve_config *old)
+/* What does not begin by the new one goes on by the old one: -1, it was said. */
+static int change_parts(struct daemon *d, const struct serve_config *old)
 {
 	const struct serve_config *c = d->conf->c;
+	int rc = 0;
 
 	tell_budgets(d);
-	if (!is_same(c->serve.connect, old->serve.connect) ||
+	if (d->half_looked || !is_same(c->serve.connect, old->serve.connect) ||
 	    (int64_t)(c->metrics.interval_ns / 1000000) !=
 		    (int64_t)(old->metrics.interval_ns / 1000000))
-		look_at_guests(d);
-	if (!is_same(c->metrics.listen, old->metrics.listen))
-		serve_metrics(d);
+		rc = look_at_guests(d);
+	if (serve_metrics(d))
+		rc = -1;
 	if (!is_same(c->serve.socket, old->serve.socket) ||
 	    !is_same(c->serve.state, old->serve.state))
 		fprintf(stderr,
 			"hvtrace: another socket or state directory is taken when hvtrace serve "
 			"begins the next time\n");
+	return rc;
 }
 
 int reload(struct daemon *d)
 {
 	const struct metrics_labels none = {0};
 	struct conf *old = d->conf, *conf;
-	int *before;
+	int *before, rc;
 
 	notify_reloading();
 	conf = read_conf(d);
 	before = conf ? calloc(conf->c->nr_rules + 1, sizeof(*before)) : NULL;
-	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, before != NULL);
 	if (!before) {
+		metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, 0);
 		conf_put(conf);
 		fprintf(stderr, "hvtrace: the configuration before holds\n");
 		notify_ready();
@@ -174,11 +223,12 @@ int reload(struct daemon *d)
 	d->conf = conf;
 	guests_apply(&d->guests, conf->c, before);
 	keep_rounds(d, old, before);
-	change_parts(d, old->c);
+	rc = change_parts(d, old->c);
+	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_SUCCESS, &none, !rc);
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_TIME, &none, (double)time(NULL));
 	conf_put(old);
 	free(before);
 	fprintf(stderr, "hvtrace: %s is read\n", d->config);
 	notify_ready();
-	return 0;
+	return rc ? 1 : 0;
 }
