@@ -7,11 +7,15 @@
 
 /*
  * How many sets of labels: a host has so many guests, a guest so many vCPUs. A histogram of one set
- * is as long as 25 numbers, so there are fewer of these.
+ * takes 700 bytes once there is one, and is as long as 30 numbers, so there are fewer of these: of
+ * system calls, of which a guest and a rule have METRICS_SYSCALLS_MAX, 512 guests' by one rule. Of
+ * rules there are as many as a configuration may have, and what is of all of them together.
  */
 #define GUESTS	   2048
 #define HISTOGRAMS 1024
+#define CALLS	   (512 * METRICS_SYSCALLS_MAX)
 #define VCPUS	   16384
+#define RULES	   (256 + 1)
 #define FEW	   64
 
 /* Buckets from 1 us, or for system calls 128 ns, up to half a minute and what is longer. */
@@ -52,10 +56,10 @@ static const struct metrics_about about[METRICS_FAMILIES] = {
 				    METRICS_HISTOGRAM, HISTOGRAMS, OF_WAITS, OF_GUEST_BY_RULE},
 	[METRICS_SYSCALL_LATENCY] = {"hvtrace_syscall_latency_seconds", "seconds",
 				     "How long system calls of a guest took.", METRICS_HISTOGRAM,
-				     HISTOGRAMS, OF_CALLS, .label = {"guest", "rule", "syscall"}},
+				     CALLS, OF_CALLS, .label = {"guest", "rule", "syscall"}},
 	[METRICS_SYSCALL_ERRORS] = {"hvtrace_syscall_errors", NULL,
 				    "System calls of a guest that have failed.", METRICS_COUNTER,
-				    HISTOGRAMS, .label = {"guest", "rule", "syscall"}},
+				    CALLS, .label = {"guest", "rule", "syscall"}},
 
 	[METRICS_WINDOWS] = {"hvtrace_windows", NULL,
 			     "Times that a guest was traced for a while, by what came of it.",
@@ -83,13 +87,13 @@ static const struct metrics_about about[METRICS_FAMILIES] = {
 					METRICS_GAUGE, GUESTS, OF_GUEST_BY_RULE},
 	[METRICS_STANDSTILL_BUDGET] = {"hvtrace_standstill_budget_seconds", "seconds",
 				       "How long a guest may stand still at a time.", METRICS_GAUGE,
-				       FEW, OF_RULE},
+				       RULES, OF_RULE},
 	[METRICS_OVERHEAD] = {"hvtrace_overhead_ratio", "ratio",
 			      "What part of its time tracing costs a guest.", METRICS_GAUGE, GUESTS,
 			      OF_GUEST_BY_RULE},
 	[METRICS_OVERHEAD_BUDGET] = {"hvtrace_overhead_budget_ratio", "ratio",
 				     "What part of its time tracing may cost a guest.",
-				     METRICS_GAUGE, FEW, OF_RULE},
+				     METRICS_GAUGE, RULES, OF_RULE},
 	[METRICS_CPU] = {"hvtrace_cpu_seconds", "seconds",
 			 "CPU time that hvtrace has taken on the host: of a guest's collector, and "
 			 "without a guest its own.",
@@ -104,11 +108,12 @@ static const struct metrics_about about[METRICS_FAMILIES] = {
 				      "Guests that may be traced at the same time.", METRICS_GAUGE,
 				      OF_HOST},
 
-	[METRICS_DISK] = {"hvtrace_disk_bytes", "bytes", "What recordings of a rule take.",
-			  METRICS_GAUGE, FEW, OF_RULE},
+	[METRICS_DISK] = {"hvtrace_disk_bytes", "bytes",
+			  "What recordings of a rule take, and without a rule all.", METRICS_GAUGE,
+			  RULES, OF_RULE},
 	[METRICS_DISK_LIMIT] = {"hvtrace_disk_limit_bytes", "bytes",
 				"What recordings of a rule may take, and without a rule all.",
-				METRICS_GAUGE, FEW, OF_RULE},
+				METRICS_GAUGE, RULES, OF_RULE},
 	[METRICS_DISK_FREE] = {"hvtrace_disk_free_bytes", "bytes",
 			       "What is left of the file system where recordings are.",
 			       METRICS_GAUGE, OF_HOST},

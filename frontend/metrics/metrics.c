@@ -227,6 +227,43 @@ void metrics_forget(struct metrics *m, enum metrics_family family, const char *g
 	text_free(&begin);
 }
 
+/* The rule is the last label of those gauges that have it. */
+static bool is_of_rule(const struct series *s, const char *end, size_t len)
+{
+	size_t its = strlen(s->labels);
+
+	return its >= len && !strcmp(s->labels + its - len, end) &&
+	       (its == len || s->labels[its - len - 1] == ',');
+}
+
+static void forget_rule_of(struct sorted *all, const char *end, size_t len)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		if (is_of_rule(all->v[i], end, len))
+			free_series(all->v[i]);
+		else
+			all->v[kept++] = all->v[i];
+	}
+	all->nr = kept;
+}
+
+void metrics_forget_rule(struct metrics *m, const char *rule)
+{
+	const struct metrics_about of_rule = {.label = {"rule"}};
+	const struct metrics_labels labels = {.rule = rule};
+	struct text end = {0};
+
+	labels_put(&end, &of_rule, &labels);
+	pthread_mutex_lock(&m->lock);
+	for (unsigned int f = 0; f < METRICS_FAMILIES && !end.failed && end.len; f++)
+		if (metrics_about(f)->type == METRICS_GAUGE)
+			forget_rule_of(&m->of[f], end.buf, end.len);
+	pthread_mutex_unlock(&m->lock);
+	text_free(&end);
+}
+
 static struct series *begin_with(struct metrics *m, enum metrics_family family,
 				 const struct metrics_labels *labels)
 {

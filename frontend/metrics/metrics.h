@@ -135,6 +135,10 @@ void metrics_observe_many(struct metrics *m, enum metrics_family family,
 /* All of a guest that has gone for good; of one family, or of METRICS_FAMILIES: of each. */
 void metrics_forget(struct metrics *m, enum metrics_family family, const char *guest);
 
+/* Of a rule that is no more: what gauges say of it now. Counters and histograms stay, of what was.
+ */
+void metrics_forget_rule(struct metrics *m, const char *rule);
+
 /* --- print.c ---------------------------------------------------------------------------------- */
 
 enum metrics_format {

@@ -187,6 +187,9 @@ static int change_parts(struct daemon *d, const struct serve_config *old)
 	const struct serve_config *c = d->conf->c;
 	int rc = 0;
 
+	for (size_t i = 0; i < old->nr_rules; i++)
+		if (!config_rule_find(c, old->rules[i].name))
+			metrics_forget_rule(d->metrics, old->rules[i].name);
 	tell_budgets(d);
 	if (d->half_looked || !is_same(c->serve.connect, old->serve.connect) ||
 	    (int64_t)(c->metrics.interval_ns / 1000000) !=

@@ -381,6 +381,61 @@ static void test_syscalls(void **state)
 	metrics_free(m);
 }
 
+/* As many rules as a configuration may have, and what system calls take of 300 guests. */
+static void test_many(void **state)
+{
+	struct metrics *m = new_set();
+	uint64_t bucket[LATENCY_REPORT_BUCKETS] = {[12] = 1};
+	char guest[16], call[16];
+
+	(void)state;
+	metrics_set(m, METRICS_DISK, NULL, 1);
+	for (int i = 0; i < 256; i++) {
+		snprintf(call, sizeof(call), "rule%d", i);
+		metrics_set(m, METRICS_DISK, LABELS(.rule = call), 1);
+		metrics_set(m, METRICS_OVERHEAD_BUDGET, LABELS(.rule = call), 1);
+	}
+	for (int i = 0; i < 300 * METRICS_SYSCALLS_MAX; i++) {
+		snprintf(guest, sizeof(guest), "g%d", i / METRICS_SYSCALLS_MAX);
+		snprintf(call, sizeof(call), "call%d", i % METRICS_SYSCALLS_MAX);
+		metrics_observe_many(m, METRICS_SYSCALL_LATENCY,
+				     LABELS(.guest = guest, .rule = "r", .syscall = call), bucket,
+				     1);
+		metrics_add(m, METRICS_SYSCALL_ERRORS,
+			    LABELS(.guest = guest, .rule = "r", .syscall = call), 1);
+	}
+	assert_true(value_of(m, "hvtrace_left_out_samples_total") == 0);
+	metrics_free(m);
+}
+
+/* What gauges say of it, and of no other. */
+static void test_forget_rule(void **state)
+{
+	static const char *const rules[] = {"a", "b-a", "ab"};
+	struct metrics *m = new_set();
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		metrics_set(m, METRICS_DISK, LABELS(.rule = rules[i]), 1);
+		metrics_set(m, METRICS_BACKOFF, LABELS(.guest = "g", .rule = rules[i]), 1);
+		metrics_set(m, METRICS_BACKOFF, LABELS(.guest = ",rule=\"a\"", .rule = rules[i]),
+			    1);
+		metrics_add(m, METRICS_RECORDS, LABELS(.guest = "g", .rule = rules[i]), 1);
+	}
+	metrics_set(m, METRICS_GUEST_UP, LABELS(.guest = "rule=\"a\""), 1);
+	metrics_set(m, METRICS_DISK, NULL, 1);
+	metrics_forget_rule(m, "a");
+	assert_int_equal(count_of(m, "\nhvtrace_disk_bytes"), 3);
+	assert_int_equal(count_of(m, "\nhvtrace_disk_bytes{rule=\"a\"}"), 0);
+	assert_int_equal(count_of(m, "\nhvtrace_backoff_seconds{"), 4);
+	assert_int_equal(count_of(m, "\nhvtrace_backoff_seconds{guest=\"g\",rule=\"a\"}"), 0);
+	assert_int_equal(count_of(m, "\nhvtrace_records_total{"), 3);
+	assert_int_equal(count_of(m, "\nhvtrace_guest_up{"), 1);
+	metrics_forget_rule(m, "");
+	assert_int_equal(count_of(m, "\nhvtrace_disk_bytes"), 3);
+	metrics_free(m);
+}
+
 /* --- as hvtrace latency has them ------------------------------------------------------------- */
 
 /* Each bucket up to its end, as it is in the row, and count and sum. */
@@ -481,13 +536,14 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	  cmocka_unit_test(test_openmetrics),
-		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_families),
-		cmocka_unit_test(test_escapes),	  cmocka_unit_test(test_long),
-		cmocka_unit_test(test_labels),	  cmocka_unit_test(test_forget),
-		cmocka_unit_test(test_counters),  cmocka_unit_test(test_room),
-		cmocka_unit_test(test_syscalls),  cmocka_unit_test(test_same_as_rows),
-		cmocka_unit_test(test_saturates), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_text),	    cmocka_unit_test(test_openmetrics),
+		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_families),
+		cmocka_unit_test(test_escapes),	    cmocka_unit_test(test_long),
+		cmocka_unit_test(test_labels),	    cmocka_unit_test(test_forget),
+		cmocka_unit_test(test_counters),    cmocka_unit_test(test_room),
+		cmocka_unit_test(test_syscalls),    cmocka_unit_test(test_many),
+		cmocka_unit_test(test_forget_rule), cmocka_unit_test(test_same_as_rows),
+		cmocka_unit_test(test_saturates),   cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
