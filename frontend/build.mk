@@ -326,6 +326,7 @@ frontend-objs += frontend/serve/requests.o
 frontend-objs += frontend/serve/round.o
 frontend-objs += frontend/serve/rules.o
 frontend-objs += frontend/serve/step.o
+frontend-objs += frontend/serve/tell.o
 frontend-objs += frontend/session/again.o
 frontend-objs += frontend/session/attach-machine.o
 frontend-objs += frontend/session/attach.o

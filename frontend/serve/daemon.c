@@ -22,13 +22,11 @@
 #include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#define KEEP_MS	   INT64_C(30000)
-#define STOP_MS	   INT64_C(90000) /* for collectors to let their guests go */
-#define STATUS_LEN 128
+#define KEEP_MS INT64_C(30000)
+#define STOP_MS INT64_C(90000) /* for collectors to let their guests go */
 
 int64_t daemon_now_ms(void)
 {
@@ -133,44 +131,39 @@ static void take_news(struct daemon *d)
 /* --- the disk -----------------------------------------------------------------------------------
  */
 
-static void tell_disk(const struct daemon *d, const struct keep_result *k)
-{
-	const struct metrics_labels none = {0};
-	struct statvfs fs;
-
-	metrics_set(d->metrics, METRICS_DISK, &none, (double)k->bytes);
-	metrics_add(d->metrics, METRICS_REMOVED_RECORDINGS, &none, (double)k->removed_files);
-	if (!statvfs(d->conf->c->serve.state, &fs))
-		metrics_set(d->metrics, METRICS_DISK_FREE, &none,
-			    (double)fs.f_bavail * (double)fs.f_frsize);
-}
-
 static void look_at_disk(struct daemon *d, int64_t now_ms)
 {
 	const struct serve_config *c = d->conf->c;
 	struct keep_limit *limits;
-	struct keep_result result;
+	struct keep_result *results;
 	int rc;
 
 	if (now_ms < d->keep_ms)
 		return;
 	d->keep_ms = now_ms + KEEP_MS;
 	limits = calloc(c->nr_rules + 1, sizeof(*limits));
-	if (!limits)
+	results = calloc(c->nr_rules + 1, sizeof(*results));
+	if (!limits || !results) {
+		free(limits);
+		free(results);
 		return;
+	}
 	for (size_t i = 0; i < c->nr_rules; i++)
 		limits[i] = (struct keep_limit){c->rules[i].name, c->rules[i].disk_bytes,
 						(int64_t)(c->rules[i].age_ns / 1000000000)};
 	limits[c->nr_rules] = (struct keep_limit){.bytes = c->serve.disk_bytes};
-	rc = keep_within(c->serve.state, limits, c->nr_rules + 1, &result);
-	free(limits);
+	rc = keep_within(c->serve.state, limits, c->nr_rules + 1, results);
 	if (rc)
 		fprintf(stderr, "hvtrace: %s: what is too much cannot be removed: %s\n",
 			c->serve.state, strerror(-rc));
-	tell_disk(d, &result);
+	tell_disk(d, results, &results[c->nr_rules]);
+	tell_shipping(d);
+	tell_own(d);
+	free(limits);
+	free(results);
 }
 
-/* What a daemon has left that was killed: made whole, one after the other. */
+/* What a daemon or a collector has left that was killed: made whole, one after the other. */
 static void note_unfinished(void *arg, const char *path)
 {
 	struct daemon *d = arg;
@@ -278,36 +271,6 @@ static void wait_for_news(const struct daemon *d)
 	n += requests_poll(d->requests, fds + n);
 	poll(fds, n, DAEMON_TICK_MS);
 	free(fds);
-}
-
-static void tell_systemd(struct daemon *d, int64_t now_ms)
-{
-	char status[STATUS_LEN];
-	size_t traced = 0;
-
-	if (!d->alive_ms || now_ms - d->told_ms < d->alive_ms)
-		return;
-	d->told_ms = now_ms;
-	for (size_t i = 0; i < d->guests.nr; i++)
-		traced += d->guests.guest[i]->round != NULL;
-	snprintf(status, sizeof(status), "%zu guests, %zu of them traced", d->guests.nr, traced);
-	notify_alive();
-	notify_status(status);
-}
-
-static void tell_attached(const struct daemon *d)
-{
-	const struct metrics_labels none = {0};
-	size_t nr = 0;
-
-	for (size_t i = 0; i < d->guests.nr; i++) {
-		const struct serve_guest *g = d->guests.guest[i];
-		const struct metrics_labels labels = {.guest = g->name, .uuid = g->uuid};
-
-		nr += g->round != NULL;
-		metrics_set(d->metrics, METRICS_GUEST_ATTACHED, &labels, g->round != NULL);
-	}
-	metrics_set(d->metrics, METRICS_COLLECTORS, &none, (double)nr);
 }
 
 static void loop(struct daemon *d)

@@ -39,6 +39,8 @@ struct daemon {
 	int64_t keep_ms;  /* the disk is looked at then */
 	int64_t alive_ms; /* systemd is told so often; 0: not at all */
 	int64_t told_ms;
+	char status[128];    /* systemd was told that last */
+	double cpu_s;	     /* its own, that has been told */
 	unsigned int random; /* state of rand_r(3): when windows begin */
 };
 
@@ -55,6 +57,19 @@ void rules_came(struct daemon *d, struct serve_guest *g);
 void rules_went(struct daemon *d, struct serve_guest *g);
 /* Trace it as soon as it can be. 0; -ENOENT: the rule is not for it. */
 int rules_demand(struct daemon *d, struct serve_guest *g, size_t rule);
+
+/* --- tell.c: of itself, in metrics and to systemd ------------------------------------------------
+ */
+
+/* What keep_within() has found: of each rule, and of all. */
+void tell_disk(const struct daemon *d, const struct keep_result *of_rule,
+	       const struct keep_result *all);
+/* What waits for a server that takes it. */
+void tell_shipping(const struct daemon *d);
+/* What the daemon has used. */
+void tell_own(struct daemon *d);
+void tell_attached(const struct daemon *d);
+void tell_systemd(struct daemon *d, int64_t now_ms);
 
 /* --- reload.c -----------------------------------------------------------------------------------
  */

@@ -26,6 +26,7 @@ struct kept {
 	uint64_t bytes;
 	int64_t time_s;
 	bool gone;
+	enum keep_why why;
 };
 
 struct kept_files {
@@ -266,41 +267,62 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Somebody may have removed it, or be recording to it. */
-static int remove_file(struct kept *f, struct keep_result *result)
+static int remove_file(struct kept *f, enum keep_why why)
 {
 	if (is_locked(AT_FDCWD, f->path))
 		return -EBUSY;
 	if (unlink(f->path) && errno != ENOENT)
 		return -errno;
 	f->gone = true;
-	result->removed_bytes += f->bytes;
-	result->removed_files++;
+	f->why = why;
 	return 0;
 }
 
-static int apply(const struct keep_limit *limit, struct kept_files *f, struct keep_result *result)
+static bool is_about(const struct keep_limit *limit, const struct kept *f)
+{
+	return !limit->rule || !strcmp(limit->rule, f->rule);
+}
+
+static int apply(const struct keep_limit *limit, struct kept_files *f)
 {
 	int64_t oldest = limit->age_s ? (int64_t)time(NULL) - limit->age_s : INT64_MIN;
 	uint64_t bytes = 0;
 	int rc = 0, one;
 
 	for (size_t i = 0; i < f->nr; i++)
-		if (!f->file[i].gone && (!limit->rule || !strcmp(limit->rule, f->file[i].rule)))
+		if (!f->file[i].gone && is_about(limit, &f->file[i]))
 			bytes += f->file[i].bytes;
 	for (size_t i = 0; i < f->nr; i++) {
 		struct kept *k = &f->file[i];
 		bool much = limit->bytes && bytes > limit->bytes;
 
-		if (k->gone || (limit->rule && strcmp(limit->rule, k->rule) != 0) ||
-		    (!much && k->time_s >= oldest))
+		if (k->gone || !is_about(limit, k) || (!much && k->time_s >= oldest))
 			continue;
-		one = remove_file(k, result);
+		one = remove_file(k, much ? KEEP_FOR_DISK : KEEP_FOR_AGE);
 		if (!one)
 			bytes -= k->bytes;
 		else if (one != -EBUSY)
 			rc = one;
 	}
 	return rc;
+}
+
+static void count(const struct keep_limit *limit, const struct kept_files *f,
+		  struct keep_result *result)
+{
+	*result = (struct keep_result){0};
+	for (size_t i = 0; i < f->nr; i++) {
+		const struct kept *k = &f->file[i];
+
+		if (!is_about(limit, k))
+			continue;
+		if (k->gone) {
+			result->removed[k->why]++;
+			continue;
+		}
+		result->bytes += k->bytes;
+		result->files++;
+	}
 }
 
 int keep_within(const char *state, const struct keep_limit *limits, size_t nr,
@@ -310,22 +332,18 @@ int keep_within(const char *state, const struct keep_limit *limits, size_t nr,
 	struct search s = {.state = state, .files = &files};
 	int rc = walk(state, take_file, &s), one;
 
-	*result = (struct keep_result){0};
 	if (files.failed)
 		rc = -ENOMEM;
 	if (files.nr)
 		qsort(files.file, files.nr, sizeof(*files.file), by_time);
 	for (size_t i = 0; i < nr; i++) {
-		one = apply(&limits[i], &files, result);
+		one = apply(&limits[i], &files);
 		rc = rc ? rc : one;
 	}
-	for (size_t i = 0; i < files.nr; i++) {
-		if (!files.file[i].gone) {
-			result->bytes += files.file[i].bytes;
-			result->files++;
-		}
+	for (size_t i = 0; i < nr; i++)
+		count(&limits[i], &files, &result[i]);
+	for (size_t i = 0; i < files.nr; i++)
 		free(files.file[i].path);
-	}
 	free(files.file);
 	return rc;
 }

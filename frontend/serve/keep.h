@@ -18,9 +18,13 @@ struct keep_limit {
 	int64_t age_s;	  /* 0: any */
 };
 
+/* Why one was removed. */
+enum keep_why { KEEP_FOR_DISK, KEEP_FOR_AGE, KEEP_WHYS };
+
+/* Of those that a limit is about. */
 struct keep_result {
-	uint64_t bytes, files;		       /* that are there now */
-	uint64_t removed_bytes, removed_files; /* by this call */
+	uint64_t bytes, files;	     /* that are there now */
+	uint64_t removed[KEEP_WHYS]; /* files, by this call: also by another limit */
 };
 
 /* STATE/GUEST, which is made if it is not there, and the file for a recording that begins now. 0 or
@@ -33,8 +37,9 @@ int keep_base(char path[KEEP_PATH_LEN], const char *state, const char *guest, co
 void keep_safe_name(char *to, size_t size, const char *name);
 
 /*
- * Remove what is more than the limits allow: one for all at least. What is being recorded has
- * another name's end, or is locked, and stays. 0 or -errno: what could be removed is.
+ * Remove what is more than the limits allow: one for all at least; result: one of each of them.
+ * What is being recorded has another name's end, or is locked, and stays. 0 or -errno: what could
+ * be removed is.
  */
 int keep_within(const char *state, const struct keep_limit *limits, size_t nr,
 		struct keep_result *result);

@@ -2,7 +2,9 @@
 /* plan.c - see plan.h */
 #include "frontend/serve/plan.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,17 +175,25 @@ static void add_job(struct plan_words *w, const struct plan *p, const char *job)
 	add(w, "%s", p->recording);
 }
 
+int plan_spool(const struct serve_config *cfg, char *path, size_t size)
+{
+	int len = cfg->ship.spool ? snprintf(path, size, "%s", cfg->ship.spool)
+				  : snprintf(path, size, "%s/.spool", cfg->serve.state);
+
+	return len < (int)size ? 0 : -ENAMETOOLONG;
+}
+
 static void add_ship(struct plan_words *w, const struct plan *p)
 {
 	const struct serve_config *c = p->cfg;
+	char spool[PATH_MAX];
 
 	add(w, "ship");
 	add_each(w, "to", &c->ship.to);
 	add_option(w, "database", c->ship.database);
-	if (c->ship.spool)
-		add_option(w, "spool", c->ship.spool);
-	else
-		add(w, "--spool=%s/.spool", c->serve.state);
+	if (plan_spool(c, spool, sizeof(spool)))
+		w->failed = true;
+	add_option(w, "spool", spool);
 	add_option(w, "user", c->ship.user);
 	add_option(w, "password-file", c->ship.password_file);
 	if (c->ship.spool_bytes)

@@ -56,6 +56,9 @@ struct plan_words {
 void plan_words(struct plan_words *w, enum plan_kind kind, const struct plan *p);
 void plan_words_free(struct plan_words *w);
 
+/* The folder of what no server has taken yet. 0 or -ENAMETOOLONG. */
+int plan_spool(const struct serve_config *cfg, char *path, size_t size);
+
 /* How long a rule traces at a time, or is a file of one that does always. */
 int64_t plan_window_ms(const struct config_rule *r);
 /*

@@ -31,6 +31,14 @@ static bool is_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
+/* What recordings of a rule may take: it has its own limit, or that of all. */
+static double disk_limit(const struct serve_config *c, const struct config_rule *rule)
+{
+	if (!rule->keep)
+		return 0;
+	return (double)(rule->disk_bytes ? rule->disk_bytes : c->serve.disk_bytes);
+}
+
 static void tell_budgets(const struct daemon *d)
 {
 	const struct serve_config *c = d->conf->c;
@@ -46,6 +54,7 @@ static void tell_budgets(const struct daemon *d)
 			    c->rules[i].overhead / 100);
 		metrics_set(d->metrics, METRICS_STANDSTILL_BUDGET, &labels,
 			    (double)c->rules[i].standstill_ns / 1e9);
+		metrics_set(d->metrics, METRICS_DISK_LIMIT, &labels, disk_limit(c, &c->rules[i]));
 	}
 }
 

@@ -77,12 +77,19 @@ static bool is_there(const char *name)
 	return !lstat(path_of(name), &st);
 }
 
+/* What comes of each limit, of which there are two at most. */
+static struct keep_result result[2];
+
+/* Of the last one, which is for all. */
 static struct keep_result within(const struct keep_limit *limits, size_t nr)
 {
-	struct keep_result result;
+	assert_int_equal(keep_within(state, limits, nr, result), 0);
+	return result[nr - 1];
+}
 
-	assert_int_equal(keep_within(state, limits, nr, &result), 0);
-	return result;
+static uint64_t removed(const struct keep_result *r)
+{
+	return r->removed[KEEP_FOR_DISK] + r->removed[KEEP_FOR_AGE];
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */
@@ -101,10 +108,11 @@ static void test_oldest_goes(void **unused)
 	assert_true(is_there("b/other.1.dat"));
 	assert_true(is_there("a/calls.2.dat"));
 	assert_int_equal(r.files, 2);
-	assert_int_equal(r.removed_files, 1);
+	assert_int_equal(r.removed[KEEP_FOR_DISK], 1);
+	assert_int_equal(r.removed[KEEP_FOR_AGE], 0);
 	assert_true(r.bytes >= 16 * KB && r.bytes <= 20 * KB);
 	r = within(&all, 1);
-	assert_int_equal(r.removed_files, 0);
+	assert_int_equal(removed(&r), 0);
 }
 
 static void test_of_rule(void **unused)
@@ -119,6 +127,11 @@ static void test_of_rule(void **unused)
 	assert_false(is_there("a/calls.1.dat"));
 	assert_true(is_there("a/calls-2.1.dat"));
 	assert_true(is_there("b/calls.1.dat"));
+	assert_int_equal(result[0].files, 1);
+	assert_true(result[0].bytes >= 8 * KB && result[0].bytes <= 10 * KB);
+	assert_int_equal(result[0].removed[KEEP_FOR_DISK], 1);
+	assert_int_equal(result[1].files, 2);
+	assert_int_equal(removed(&result[1]), 1);
 }
 
 static void test_age(void **unused)
@@ -133,6 +146,25 @@ static void test_age(void **unused)
 	assert_false(is_there("a/calls.1.dat"));
 	assert_true(is_there("a/calls.2.dat"));
 	assert_true(is_there("a/other.1.dat"));
+	assert_int_equal(result[0].removed[KEEP_FOR_AGE], 1);
+	assert_int_equal(result[0].removed[KEEP_FOR_DISK], 0);
+}
+
+/* One that has to go for the sake of all is its rule's, too. */
+static void test_of_all(void **unused)
+{
+	const struct keep_limit limits[] = {{.rule = "calls", .bytes = 100 * KB},
+					    {.bytes = 10 * KB}};
+
+	(void)unused;
+	made("a/calls.1.dat", 8, 300);
+	made("a/gone.1.dat", 8, 400);
+	made("b/calls.2.dat", 8, 200);
+	within(limits, 2);
+	assert_int_equal(result[0].removed[KEEP_FOR_DISK], 1);
+	assert_int_equal(result[0].files, 1);
+	assert_int_equal(result[1].removed[KEEP_FOR_DISK], 2);
+	assert_int_equal(result[1].files, 1);
 }
 
 /* What is recorded to stays, and what is younger goes in its place. */
@@ -167,7 +199,8 @@ static void test_others(void **unused)
 	assert_int_equal(symlink("../../elsewhere/calls.1.dat", path_of("a/calls.1.dat")), 0);
 	assert_int_equal(mkfifo(path_of("a/calls.2.dat"), 0600), 0);
 	assert_int_equal(mkdir(path_of("a/calls.3.dat"), 0700), 0);
-	assert_int_equal(within(&all, 1).removed_files, 0);
+	within(&all, 1);
+	assert_int_equal(removed(&result[0]), 0);
 	assert_true(is_there("a/notes.txt") && is_there("a/.dat") && is_there("a/calls.1.dat"));
 	assert_true(is_there(".rounds/calls.1.dat"));
 	*strrchr(state, '/') = '\0';
@@ -177,11 +210,11 @@ static void test_others(void **unused)
 static void test_no_state(void **unused)
 {
 	const struct keep_limit all = {.bytes = 1};
-	struct keep_result result = {.files = 7};
 
 	(void)unused;
-	assert_int_equal(keep_within(path_of("none"), &all, 1, &result), -ENOENT);
-	assert_int_equal(result.files, 0);
+	result[0].files = 7;
+	assert_int_equal(keep_within(path_of("none"), &all, 1, result), -ENOENT);
+	assert_int_equal(result[0].files, 0);
 	assert_int_equal(keep_find_unfinished(path_of("none"), NULL, NULL), -ENOENT);
 }
 
@@ -294,10 +327,10 @@ static void test_path(void **unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_oldest_goes), TEST(test_of_rule),	     TEST(test_age),
-		TEST(test_locked),	TEST(test_others),	     TEST(test_no_state),
-		TEST(test_unfinished),	TEST(test_nothing_recorded), TEST(test_names),
-		TEST(test_path),
+		TEST(test_oldest_goes), TEST(test_of_rule),    TEST(test_age),
+		TEST(test_of_all),	TEST(test_locked),     TEST(test_others),
+		TEST(test_no_state),	TEST(test_unfinished), TEST(test_nothing_recorded),
+		TEST(test_names),	TEST(test_path),
 	};
 
 	return cmocka_run_group_tests_name("keep", tests, NULL, NULL);
