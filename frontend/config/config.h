@@ -20,8 +20,6 @@ enum {
 	CONFIG_LABELS = 16, /* of one rule */
 };
 
-enum config_log { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
-
 enum config_when { CONFIG_ALWAYS, CONFIG_WINDOW, CONFIG_DEMAND, CONFIG_THRESHOLD };
 
 /* What is counted of a trace; several are or-ed. */
@@ -74,7 +72,6 @@ struct serve_config {
 		const char *connect, *state;
 		const char *socket; /* NULL: in the runtime directory */
 		uint64_t collectors, disk_bytes;
-		unsigned int log; /* enum config_log */
 	} serve;
 	struct {
 		const char *listen; /* HOST:PORT, :PORT, the path of a socket, or "": nowhere */
@@ -83,7 +80,7 @@ struct serve_config {
 	struct {
 		struct option_list to; /* URLs; none: nothing is shipped */
 		const char *database;
-		const char *spool; /* NULL: below the state */
+		const char *spool; /* NULL: .spool below the state */
 		uint64_t spool_bytes;
 		const char *user, *password_file;
 		uint64_t batch_rows;

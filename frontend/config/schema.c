@@ -15,13 +15,6 @@
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *log_name(unsigned int i)
-{
-	static const char *const names[] = {"error", "warning", "info", "debug"};
-
-	return i < NR(names) ? names[i] : NULL;
-}
-
 static const char *when_name(unsigned int i)
 {
 	static const char *const names[] = {"always", "window", "demand", "threshold"};
@@ -47,8 +40,6 @@ static const struct config_row serve_rows[] = {
 	 .help = "guests that are traced at the same time, at most"},
 	{"disk", KIND_SIZE, AT(serve.disk_bytes), .min = 16 * MB, .max = 1024 * TB,
 	 .help = "of all recordings; the oldest go first"},
-	{"log", KIND_WORD, AT(serve.log), .names = log_name,
-	 .help = "what is logged: error, warning, info or debug"},
 	{0},
 };
 
@@ -64,9 +55,9 @@ static const struct config_row ship_rows[] = {
 	{"to", KIND_URLS, AT(ship.to), .help = "ClickHouse servers, of which one is enough"},
 	{"database", KIND_TEXT, AT(ship.database), .help = "the database there"},
 	{"spool", KIND_PATH, AT(ship.spool),
-	 .help = "what no server has taken yet lies here (default: spool below the state)"},
+	 .help = "what no server has taken yet lies here (default: .spool below the state)"},
 	{"spool-max", KIND_SIZE, AT(ship.spool_bytes), .min = MB, .max = 1024 * TB,
-	 .help = "of that; the oldest goes first"},
+	 .help = "of that; what is more reaches no server"},
 	{"user", KIND_TEXT, AT(ship.user), .help = "who it is for the server"},
 	{"password-file", KIND_PATH, AT(ship.password_file),
 	 .help = "its first line is that user's password"},
@@ -150,8 +141,7 @@ const struct serve_config schema_defaults = {
 	.serve = {.connect = "qemu:///system",
 		  .state = "/var/lib/hvtrace",
 		  .collectors = 64,
-		  .disk_bytes = 20 * GB,
-		  .log = CONFIG_LOG_INFO},
+		  .disk_bytes = 20 * GB},
 	.metrics = {.listen = "127.0.0.1:9777", .interval_ns = 15 * SEC},
 	.ship = {.database = "hvtrace", .spool_bytes = GB, .batch_rows = 10000},
 };

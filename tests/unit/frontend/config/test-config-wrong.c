@@ -32,7 +32,7 @@ static void wrong_kinds(void **state)
 	(void)state;
 	wrong_config("[serve]\ncollectors = \"many\"\n",
 		     "f:2: collectors = \"many\": it takes a number\n");
-	wrong_config("[serve]\nlog = 1\n", "f:2: log = 1: it takes a word in quotes\n");
+	wrong_config("[[rule]]\nwhen = 1\n", "f:2: when = 1: it takes a word in quotes\n");
 	wrong_config("[serve]\nconnect = true\n",
 		     "f:2: connect is true or false; it takes text in quotes\n");
 	wrong_config("[serve]\ndisk = 20\n", "f:2: disk = 20: it takes a size in quotes, such as "
@@ -70,10 +70,10 @@ static void wrong_values(void **state)
 	wrong_config("[serve]\ncollectors = -1\n", "f:2: collectors is not between 1 and 4096\n");
 	wrong_config("[serve]\ncollectors = 0\n", "f:2: collectors is not between 1 and 4096\n");
 	wrong_config(RULE "overhead = nan\n", "f:4: overhead is not between 0 and 100 percent\n");
-	wrong_config("[serve]\nlog = \"inof\"\n",
-		     "f:2: log = \"inof\": there is none; did you mean info?\n");
-	wrong_config("[serve]\nlog = \"loud\"\n",
-		     "f:2: log = \"loud\": there are error, warning, info, debug\n");
+	wrong_config("[[rule]]\nwhen = \"widnow\"\n",
+		     "f:2: when = \"widnow\": there is none; did you mean window?\n");
+	wrong_config("[[rule]]\nwhen = \"loud\"\n",
+		     "f:2: when = \"loud\": there are always, window, demand, threshold\n");
 	wrong_config(RULE "tracer = \"functoin\"\n",
 		     "f:4: tracer = \"functoin\": there is none; did you mean function?\n");
 	wrong_config(RULE "clock = \"x\"\n", "f:4: clock = \"x\": there are global, mono\n");
@@ -232,13 +232,13 @@ static void several(void **state)
 
 	(void)state;
 	wrong_config(
-		"[[rule]]\nname = \"A\"\n[serve]\nlog = 1\nlog2 = 1\n[[rule]]\nkeep = 1\n",
+		"[[rule]]\nname = \"A\"\n[serve]\ndisk = 1\ndisk2 = 1\n[[rule]]\nkeep = 1\n",
 		"f:2: name = \"A\": a name has a-z, 0-9 and -, up to 63 of them, and no - first\n"
-		"f:4: log = 1: it takes a word in quotes\n"
-		"f:5: [serve] has no key log2; did you mean log?\n"
+		"f:4: disk = 1: it takes a size in quotes, such as \"512M\" or \"20G\"\n"
+		"f:5: [serve] has no key disk2; did you mean disk?\n"
 		"f:7: keep = 1: it takes true or false, without quotes\n");
 	/* Where it is no TOML what it means is not looked at. */
-	wrong_config("[serve]\nfoo = 1\nlog =\n", "f:3: a value is missing behind the =\n");
+	wrong_config("[serve]\nfoo = 1\ndisk =\n", "f:3: a value is missing behind the =\n");
 	text_puts(&many, "[serve]\n");
 	for (int i = 0; i < 25; i++)
 		text_printf(&many, "zzz%d = 1\n", i);
@@ -255,8 +255,8 @@ static void several(void **state)
 static void values_are_harmless(void **state)
 {
 	(void)state;
-	wrong_config("[serve]\nlog = \"\\u001b[2J\\n\"\n",
-		     "f:2: log = \"\\x1b[2J\\n\": there are error, warning, info, debug\n");
+	wrong_config("[[rule]]\nwhen = \"\\u001b[2J\\n\"\n",
+		     "f:2: when = \"\\x1b[2J\\n\": there are always, window, demand, threshold\n");
 }
 
 static void too_many_rules(void **state)

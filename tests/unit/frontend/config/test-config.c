@@ -23,7 +23,6 @@ static void nothing_is_all_default(void **state)
 	assert_null(c->serve.socket);
 	assert_int_equal(c->serve.collectors, 64);
 	assert_true(c->serve.disk_bytes == UINT64_C(20) << 30);
-	assert_int_equal(c->serve.log, CONFIG_LOG_INFO);
 	assert_string_equal(c->metrics.listen, "127.0.0.1:9777");
 	assert_true(c->metrics.interval_ns == 15 * SEC);
 	assert_int_equal(c->ship.to.nr, 0);
@@ -59,7 +58,7 @@ static void a_rule_has_defaults(void **state)
 
 static const char all_keys[] =
 	"[serve]\nconnect = \"qemu+ssh://h/system\"\nstate = \"/s\"\nsocket = \"/run/s\"\n"
-	"collectors = 0x10\ndisk = \"1.5T\"\nlog = \"debug\"\n"
+	"collectors = 0x10\ndisk = \"1.5T\"\n"
 	"[metrics]\nlisten = \"/run/m\"\ninterval = \"1m\"\n"
 	"[ship]\nto = [\"http://a:1\", \"https://b\"]\ndatabase = \"d\"\nspool = \"/sp\"\n"
 	"spool-max = \"100M\"\nuser = \"u\"\nbatch-rows = 5\n"
@@ -84,7 +83,6 @@ static void every_key_is_taken(void **state)
 	assert_int_equal(c->nr_rules, 3);
 	assert_int_equal(c->serve.collectors, 16);
 	assert_true(c->serve.disk_bytes == UINT64_C(3) << 39);
-	assert_int_equal(c->serve.log, CONFIG_LOG_DEBUG);
 	assert_string_equal(c->metrics.listen, "/run/m");
 	assert_int_equal(c->ship.to.nr, 2);
 	assert_string_equal(c->ship.to.values[1], "https://b");
@@ -180,7 +178,7 @@ static void changes_are_told(void **state)
 						   "[[rule]]\nname = \"a\"\nevents = [\"x\"]\n"
 						   "[[rule]]\nname = \"b\"\nevents = [\"x\"]\n"
 						   "[[rule]]\nname = \"c\"\nevents = [\"x\"]\n");
-	struct serve_config *now = right_config("[serve]\nlog = \"debug\"\ncollectors = 3\n"
+	struct serve_config *now = right_config("[serve]\ndisk = \"5G\"\ncollectors = 3\n"
 						"[[rule]]\nname = \"d\"\nevents = [\"x\"]\n"
 						"[[rule]]\nname = \"b\"\nevents = ['x']\n"
 						"buffer = \"8192K\"\n"
@@ -191,7 +189,7 @@ static void changes_are_told(void **state)
 	(void)state;
 	config_compare(before, now, note_change, &t);
 	text_putc(&t, '\0');
-	assert_string_equal(t.buf, "serve - log \"info\">\"debug\"\n"
+	assert_string_equal(t.buf, "serve - disk \"20G\">\"5G\"\n"
 				   "rule d - >\n"
 				   "rule a kernel >\"6.*\"\n"
 				   "rule a every \"10m\">\"1m\"\n"
