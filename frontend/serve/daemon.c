@@ -168,8 +168,12 @@ static void note_unfinished(void *arg, const char *path)
 {
 	struct daemon *d = arg;
 	size_t len = strlen(path) + 1;
-	char *more = realloc(d->unfinished, d->unfinished_len + len);
+	char *more;
 
+	for (size_t i = 0; i < d->unfinished_len; i += strlen(d->unfinished + i) + 1)
+		if (!strcmp(d->unfinished + i, path))
+			return;
+	more = realloc(d->unfinished, d->unfinished_len + len);
 	if (!more)
 		return;
 	memcpy(more + d->unfinished_len, path, len);
@@ -186,20 +190,32 @@ void daemon_repair(struct daemon *d, const char *recording)
 		note_unfinished(d, recording);
 }
 
+void daemon_repair_all(struct daemon *d)
+{
+	keep_find_unfinished(d->conf->c->serve.state, note_unfinished, d);
+}
+
+static void drop_first_unfinished(struct daemon *d)
+{
+	size_t len = strlen(d->unfinished) + 1;
+
+	memmove(d->unfinished, d->unfinished + len, d->unfinished_len - len);
+	d->unfinished_len -= len;
+}
+
 static void repair(struct daemon *d)
 {
 	char hvtrace[] = "hvtrace", command[] = "repair", end[] = "--";
 	char *const words[] = {hvtrace, command, end, d->unfinished, NULL};
-	size_t len;
 
-	if (step_is_over(&d->repair))
+	if (step_is_over(&d->repair)) {
 		d->repair = (struct step){.pidfd = -1, .says.fd = -1};
+		drop_first_unfinished(d);
+	}
 	if (d->repair.pid || !d->unfinished_len || d->stopping)
 		return;
-	step_start(&d->repair, words, -1, "repair");
-	len = strlen(d->unfinished) + 1;
-	memmove(d->unfinished, d->unfinished + len, d->unfinished_len - len);
-	d->unfinished_len -= len;
+	if (step_start(&d->repair, words, -1, "repair"))
+		drop_first_unfinished(d);
 }
 
 /* --- the loop -----------------------------------------------------------------------------------
@@ -374,7 +390,7 @@ static bool begin(struct daemon *d)
 	metrics_set(d->metrics, METRICS_CONFIG_RELOAD_TIME, &none, (double)time(NULL));
 	metrics_set(d->metrics, METRICS_START_TIME, &none, (double)time(NULL));
 	folder_sweep(d->conf->c->serve.state);
-	keep_find_unfinished(d->conf->c->serve.state, note_unfinished, d);
+	daemon_repair_all(d);
 	return true;
 }
 

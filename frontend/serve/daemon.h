@@ -32,7 +32,8 @@ struct daemon {
 	struct round **round; /* under way */
 	size_t nr_rounds, room;
 	struct step repair; /* of one recording at a time, as it begins */
-	char *unfinished;   /* the paths that are left, with a '\0' behind each */
+	char *unfinished;   /* the paths that are left, with a '\0' behind each: the one that is
+			       repaired is the first */
 	size_t unfinished_len;
 	int signals;
 	bool stopping;
@@ -47,6 +48,8 @@ struct daemon {
 int64_t daemon_now_ms(void);
 /* Its recorder has ended: if that was killed, what it has recorded is made whole. */
 void daemon_repair(struct daemon *d, const char *recording);
+/* The same of each recording that is there and that nobody records to any more. */
+void daemon_repair_all(struct daemon *d);
 
 /* --- rules.c: what is due, and what comes of rounds ------------------------------------------- */
 

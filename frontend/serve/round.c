@@ -293,6 +293,7 @@ static void end_step(struct round *r)
 	close_out(r);
 	if (r->step.says.fd >= 0)
 		close(r->step.says.fd);
+	r->broke |= plan_is_of_guest(kind) && r->step.status;
 	found(r, kind);
 	r->step = (struct step){.pidfd = -1, .says.fd = -1};
 	r->at = r->at + 1 < r->nr ? r->at + 1 : r->nr;

@@ -36,6 +36,7 @@ struct round {
 	struct budget_cost cost;
 	uint64_t longest_ns; /* the longest window that a step has seen */
 	bool failed, crossed;
+	bool broke; /* a step that traces has failed, for whatever reason */
 };
 
 const struct config_rule *round_rule(const struct round *r);

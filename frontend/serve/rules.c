@@ -158,7 +158,7 @@ static bool may_step(const struct daemon *d, const struct round *r)
 
 static bool add_round(struct daemon *d, struct round *r)
 {
-	struct round **more = d->round;
+	struct round **more;
 
 	if (d->nr_rounds == d->room) {
 		more = reallocarray(d->round, d->room + 16, sizeof(*more));
@@ -306,10 +306,30 @@ static void forget(void *arg, const struct serve_guest *g)
 	metrics_forget(d->metrics, METRICS_FAMILIES, g->name);
 }
 
+/* Of one that is recorded in several files it is not known which of them is not whole. */
+static void repair_what_is_left(struct daemon *d, const struct round *r)
+{
+	if (!round_rule(r)->keep)
+		return;
+	if (!r->segments)
+		daemon_repair(d, r->recording);
+	else if (r->broke)
+		daemon_repair_all(d);
+}
+
+static void end_round(struct daemon *d, size_t i, int64_t now_ms)
+{
+	struct round *r = d->round[i];
+
+	let_go(d, r, now_ms);
+	repair_what_is_left(d, r);
+	d->nr_rounds--;
+	memmove(&d->round[i], &d->round[i + 1], (d->nr_rounds - i) * sizeof(*d->round));
+	round_free(r);
+}
+
 void rules_tick(struct daemon *d, int64_t now_ms)
 {
-	size_t kept = 0;
-
 	if (!d->stopping)
 		begin_rounds(d, now_ms);
 	for (size_t i = 0; i < d->nr_rounds; i++)
@@ -317,19 +337,9 @@ void rules_tick(struct daemon *d, int64_t now_ms)
 	for (size_t i = 0; i < d->nr_rounds; i++)
 		go_on(d, d->round[i], now_ms);
 	/* None goes before: whether one may step depends on the others. */
-	for (size_t i = 0; i < d->nr_rounds; i++) {
-		struct round *r = d->round[i];
-
-		if (round_is_over(r)) {
-			let_go(d, r, now_ms);
-			if (round_rule(r)->keep && !r->segments)
-				daemon_repair(d, r->recording);
-			round_free(r);
-		} else {
-			d->round[kept++] = r;
-		}
-	}
-	d->nr_rounds = kept;
+	for (size_t i = d->nr_rounds; i--;)
+		if (round_is_over(d->round[i]))
+			end_round(d, i, now_ms);
 	guests_drop(&d->guests, now_ms - GONE_MS, forget, d);
 }
 

@@ -42,6 +42,28 @@ static struct daemon d;
 /* --- a command
  * ------------------------------------------------------------------------------------ */
 
+/* A recorder that is killed in its second file. */
+static void leave_unfinished(int argc, char **argv)
+{
+	char path[256];
+
+	for (int i = 2; i < argc; i++) {
+		FILE *f;
+
+		if (strncmp(argv[i], "--output=", 9) != 0)
+			continue;
+		for (int part = 0; part < 2; part++) {
+			snprintf(path, sizeof(path), "%.*s.2.dat%s",
+				 (int)(strlen(argv[i]) - strlen("--output=.dat")),
+				 argv[i] + strlen("--output="), part ? ".part" : "");
+			f = fopen(path, "w");
+			fputs("journal", f);
+			fclose(f);
+		}
+	}
+	raise(SIGKILL);
+}
+
 /* What it does is in $STEP, its summary in $SUMMARY; what it was is a line more in $LOG. */
 static int be_command(int argc, char **argv)
 {
@@ -68,6 +90,8 @@ static int be_command(int argc, char **argv)
 			fclose(f);
 		}
 	}
+	if (!strcmp(step, "dies"))
+		leave_unfinished(argc, argv);
 	if (!strcmp(step, "harmed") && strcmp(argv[1], "attach") != 0) {
 		fprintf(stderr, "a tracer of it was killed: recover the domain first\n");
 		return 1;
@@ -114,6 +138,7 @@ static int tear_down(void **state)
 		round_free(d.round[i]);
 	}
 	free(d.round);
+	free(d.unfinished);
 	guests_free(&d.guests);
 	metrics_free(d.metrics);
 	assert_int_equal(conf.refs, 1);
@@ -503,6 +528,31 @@ static void test_harmed(void **state)
 	assert_false(guests_find(&d.guests, "a")->harmed);
 }
 
+/* Which of several files was being recorded to is looked for. */
+static void test_segments_die(void **state)
+{
+	char path[128];
+
+	(void)state;
+	rules[0] = window;
+	rules[0].when = CONFIG_ALWAYS;
+	rules[0].segment_ns = 60000000000;
+	rules[0].keep = true;
+	guests_are("a1");
+	run(1000 * SEC);
+	assert_int_equal(d.unfinished_len, 0);
+	were("record ");
+	setenv("STEP", "dies", 1);
+	due_of("a")->next_ms = 0;
+	run(1001 * SEC);
+	snprintf(path, sizeof(path), "%s/a/w.2.dat", dir);
+	assert_int_equal(d.unfinished_len, strlen(path) + 1);
+	assert_string_equal(d.unfinished, path);
+	due_of("a")->next_ms = 0;
+	run(1002 * SEC);
+	assert_int_equal(d.unfinished_len, strlen(path) + 1);
+}
+
 /* A step that does not end is asked to, and then ended. */
 static void test_hangs(void **state)
 {
@@ -532,10 +582,11 @@ static void test_hangs(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_window),   TEST(test_one_ends),      TEST(test_retry),  TEST(test_demand),
-		TEST(test_no_place), TEST(test_steal),	       TEST(test_budget), TEST(test_turns),
-		TEST(test_limit),    TEST(test_restarted),     TEST(test_gone),	  TEST(test_harmed),
-		TEST(test_hangs),    TEST(test_steal_at_once),
+		TEST(test_window),    TEST(test_one_ends),	TEST(test_retry),
+		TEST(test_demand),    TEST(test_no_place),	TEST(test_steal),
+		TEST(test_budget),    TEST(test_turns),		TEST(test_limit),
+		TEST(test_restarted), TEST(test_gone),		TEST(test_harmed),
+		TEST(test_hangs),     TEST(test_steal_at_once), TEST(test_segments_die),
 	};
 
 	if (!strcmp(argv[0], "hvtrace"))
