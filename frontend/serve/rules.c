@@ -298,6 +298,31 @@ static void go_on(struct daemon *d, struct round *r, int64_t now_ms)
 		round_step(r, now_ms);
 }
 
+static bool is_guest(const struct daemon *d, const char *name)
+{
+	for (size_t i = 0; i < d->guests.nr; i++)
+		if (!strcmp(d->guests.guest[i]->name, name))
+			return true;
+	return false;
+}
+
+/* A round may be the last that has to do with a guest, or a rule, which is long gone: what comes of
+ * its last step is told all the same, and goes with it. */
+static void forget_round(struct daemon *d, const struct round *r)
+{
+	const char *rule = round_rule(r)->name;
+	bool guest_goes = !is_guest(d, r->name), rule_goes = !config_rule_find(d->conf->c, rule);
+
+	for (size_t i = 0; i < d->nr_rounds; i++) {
+		guest_goes &= strcmp(d->round[i]->name, r->name) != 0;
+		rule_goes &= strcmp(round_rule(d->round[i])->name, rule) != 0;
+	}
+	if (guest_goes)
+		metrics_forget(d->metrics, METRICS_FAMILIES, r->name);
+	if (rule_goes)
+		metrics_forget_rule(d->metrics, rule);
+}
+
 /* Its numbers go with it, after a while: a guest that is started again soon has the same. */
 static void forget(void *arg, const struct serve_guest *g)
 {
@@ -325,6 +350,7 @@ static void end_round(struct daemon *d, size_t i, int64_t now_ms)
 	repair_what_is_left(d, r);
 	d->nr_rounds--;
 	memmove(&d->round[i], &d->round[i + 1], (d->nr_rounds - i) * sizeof(*d->round));
+	forget_round(d, r);
 	round_free(r);
 }
 

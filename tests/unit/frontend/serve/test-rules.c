@@ -528,6 +528,63 @@ static void test_harmed(void **state)
 	assert_false(guests_find(&d.guests, "a")->harmed);
 }
 
+static bool is_told_of(const char *what)
+{
+	struct text out = {0};
+	bool is;
+
+	metrics_print(d.metrics, METRICS_TEXT, &out);
+	text_putc(&out, '\0');
+	assert_false(out.failed);
+	is = strstr(out.buf, what);
+	text_free(&out);
+	return is;
+}
+
+/* What comes of one that is forgotten by now is forgotten, too. */
+static void test_forgotten(void **state)
+{
+	(void)state;
+	rules[0] = window;
+	rules[0].metrics = CONFIG_WAKEUP;
+	setenv("STEP", "waits", 1);
+	guests_are("a1");
+	due_of("a")->next_ms = 0;
+	rules_tick(&d, 1000 * SEC);
+	wait_for_log();
+	assert_true(is_told_of("{guest=\"a\""));
+	guests_are("");
+	rules_tick(&d, 1001 * SEC);
+	assert_int_equal(d.guests.nr, 0);
+	run(1001 * SEC);
+	were("record wakeups ");
+	assert_false(is_told_of("{guest=\"a\""));
+}
+
+/* So is what a rule says now that is no more, but not what was. */
+static void test_rule_gone(void **state)
+{
+	struct serve_config none = config;
+	struct conf after = {&none, 1};
+
+	(void)state;
+	rules[0] = window;
+	setenv("STEP", "waits", 1);
+	setenv("SUMMARY", "{\"seconds\": 20, \"events\": 5}", 1);
+	guests_are("a1");
+	due_of("a")->next_ms = 0;
+	rules_tick(&d, 1000 * SEC);
+	wait_for_log();
+	none.nr_rules = 0;
+	d.conf = &after;
+	round_leave(d.round[0]);
+	run(1001 * SEC);
+	were("record ");
+	assert_true(is_told_of("\nhvtrace_records_total{guest=\"a\",rule=\"w\"} 5\n"));
+	assert_false(is_told_of("\nhvtrace_overhead_ratio{"));
+	assert_true(is_told_of("\nhvtrace_guest_up{guest=\"a\"} 1\n"));
+}
+
 /* Which of several files was being recorded to is looked for. */
 static void test_segments_die(void **state)
 {
@@ -586,7 +643,8 @@ int main(int argc, char **argv)
 		TEST(test_demand),    TEST(test_no_place),	TEST(test_steal),
 		TEST(test_budget),    TEST(test_turns),		TEST(test_limit),
 		TEST(test_restarted), TEST(test_gone),		TEST(test_harmed),
-		TEST(test_hangs),     TEST(test_steal_at_once), TEST(test_segments_die),
+		TEST(test_hangs),     TEST(test_steal_at_once), TEST(test_forgotten),
+		TEST(test_rule_gone), TEST(test_segments_die),
 	};
 
 	if (!strcmp(argv[0], "hvtrace"))
