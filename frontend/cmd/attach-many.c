@@ -377,11 +377,18 @@ static int trace_all(struct many *m)
 }
 
 /* One line says what does not go with several guests. */
-static bool check(const struct attach_options *opt)
+static bool check(const struct attach_options *opt, size_t nr)
 {
 	const struct session_options *s = &opt->session;
 	const char *what = NULL;
 
+	if (nr > JOIN_FILES_MAX && session_options_record(s) && !is_folder(s->output)) {
+		fprintf(stderr,
+			"hvtrace: %zu guests are too many for one file, which has %d at most: -o DIR/ "
+			"makes one for each\n",
+			nr, JOIN_FILES_MAX);
+		return false;
+	}
 	if (s->mount_dir)
 		what = "--mount: each of several guests has a mount of its own, below "
 		       "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace";
@@ -401,7 +408,7 @@ int attach_many(const struct attach_options *opt, const struct fleet_name *guest
 	struct many m = {.opt = opt, .guest = guests, .nr = nr};
 	int status = EXIT_FAILED;
 
-	if (!check(opt))
+	if (!check(opt, nr))
 		return EXIT_USAGE;
 	if (make_places(&m))
 		status = trace_all(&m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* files.c - a join of files by their names: opened, confined, and put in their place. */
-#include "frontend/join/join.h"
+#include "frontend/join/local.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +106,8 @@ int join_files(const struct join_options *opt, char *err, size_t errlen)
 	struct join_fds fds = {.in = o.in};
 	int rc, closed;
 
+	if (join_check(opt, err, errlen))
+		return -1;
 	for (size_t i = 0; i < JOIN_FILES_MAX; i++)
 		o.in[i] = -1;
 	rc = open_all(&o);

@@ -34,6 +34,15 @@ struct dat *join_open(struct join *j, const struct join_source *s)
 	return NULL;
 }
 
+int join_check(const struct join_options *opt, char *err, size_t errlen)
+{
+	if (opt->nr && opt->nr <= JOIN_FILES_MAX)
+		return 0;
+	snprintf(err, errlen, "%s: %zu files cannot be joined: it takes one, and %d at most",
+		 opt->out, opt->nr, JOIN_FILES_MAX);
+	return -EINVAL;
+}
+
 /* --- of open files -----------------------------------------------------------------------------
  */
 
@@ -130,6 +139,9 @@ int join_opened(const struct join_options *opt, const struct join_fds *fds, char
 	int rc;
 
 	*err = '\0';
+	rc = join_check(opt, err, errlen);
+	if (rc)
+		return rc;
 	rc = join_new(&j, opt, err, errlen);
 	if (!rc)
 		rc = go_through(j, fds);

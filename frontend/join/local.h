@@ -53,6 +53,9 @@ struct join {
 	size_t errlen;
 };
 
+/* Whether it is as many files as one can have. 0, or -EINVAL with a line in err. */
+int join_check(const struct join_options *opt, char *err, size_t errlen);
+
 /* One line, behind the file's name. Gives -EINVAL. */
 int join_fail(struct join *j, const char *path, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

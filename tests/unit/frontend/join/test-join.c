@@ -244,6 +244,29 @@ static void test_refused(void **state)
 	close(j.fd);
 }
 
+/* None of them is looked at. */
+static void test_too_many(void **state)
+{
+	const char *paths[JOIN_FILES_MAX + 1];
+	int in[JOIN_FILES_MAX + 1];
+	const struct join_options opt = {
+		.out = "out.dat", .paths = paths, .nr = JOIN_FILES_MAX + 1};
+	const struct join_fds fds = {in, -1, -1};
+	static const char why[] =
+		"out.dat: 65 files cannot be joined: it takes one, and 64 at most";
+	char err[256];
+
+	(void)state;
+	for (size_t i = 0; i < JOIN_FILES_MAX + 1; i++) {
+		paths[i] = "/nonexistent/a.dat";
+		in[i] = -1;
+	}
+	assert_int_not_equal(join_files(&opt, err, sizeof(err)), 0);
+	assert_string_equal(err, why);
+	assert_int_not_equal(join_opened(&opt, &fds, err, sizeof(err)), 0);
+	assert_string_equal(err, why);
+}
+
 /* A description that is cut off or changed is refused, or is of no guests: never believed. */
 static void test_hostile_parts(void **state)
 {
@@ -283,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_same_place),   cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_unnamed_task), cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_hostile_parts),
+		cmocka_unit_test(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
