@@ -54,12 +54,29 @@ static int open_in(struct opening *o, size_t i)
 	return 0;
 }
 
+/* Network file systems, and some others, have files with names only. */
+static int open_nameless(const char *folder)
+{
+	int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	char *name;
+
+	if (fd >= 0)
+		return fd;
+	if (asprintf(&name, "%s/.hvtrace-XXXXXX", folder) < 0)
+		return -1;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	return fd;
+}
+
 /* Where the file itself has room, and without a name: it goes with the process. */
 static int open_journal(struct opening *o)
 {
 	char *copy = strdup(o->opt->out);
 
-	o->journal = copy ? open(dirname(copy), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600) : -1;
+	o->journal = copy ? open_nameless(dirname(copy)) : -1;
 	free(copy);
 	return o->journal < 0 ? say(o, o->opt->out, strerror(errno)) : 0;
 }

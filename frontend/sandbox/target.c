@@ -226,7 +226,8 @@ int target_close(struct target *t, bool whole)
 
 	placed = finish(t, whole && !rc);
 	broker_stop(t->broker);
-	if (t->folder >= 0)
+	/* One that was never opened is all zeros, which is a descriptor as well. */
+	if (t->is_beside && !t->out)
 		close(t->folder);
 	free(t->inner);
 	free(t->part);

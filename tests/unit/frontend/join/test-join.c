@@ -2,6 +2,8 @@
 /* test-join.c - files of two guests as one: formats, addresses, names, and what is refused. */
 #include "tests/unit/join-world.h"
 
+#include <fcntl.h>
+
 /* All lines of a file; free() them. */
 static char *lines_of(struct dat *d)
 {
@@ -267,6 +269,24 @@ static void test_too_many(void **state)
 	assert_string_equal(err, why);
 }
 
+/* Standard input stays open, though no output was. */
+static void test_no_input(void **state)
+{
+	static const char *const paths[] = {"/nonexistent/a.dat"};
+	const struct join_options opt = {.out = "out.dat", .paths = paths, .nr = 1};
+	int before = dup(STDIN_FILENO), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char err[256];
+
+	(void)state;
+	dup2(null, STDIN_FILENO);
+	assert_int_not_equal(join_files(&opt, err, sizeof(err)), 0);
+	assert_non_null(strstr(err, "/nonexistent/a.dat: "));
+	assert_int_not_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	dup2(before, STDIN_FILENO);
+	close(before);
+	close(null);
+}
+
 /* A description that is cut off or changed is refused, or is of no guests: never believed. */
 static void test_hostile_parts(void **state)
 {
@@ -306,7 +326,7 @@ int main(void)
 		cmocka_unit_test(test_same_place),   cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_unnamed_task), cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_hostile_parts),
-		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_no_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
