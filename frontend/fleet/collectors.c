@@ -64,29 +64,50 @@ static _Noreturn void be_collector(const struct what *w, struct collector *c, si
 	_exit(status);
 }
 
+/* 0 or -errno; then c->pid is -1. */
+static int fork_one(const struct what *w, struct collector *all, size_t i)
+{
+	struct collector *c = &all[i];
+	int fds[2], rc;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return -errno;
+	fflush(NULL);
+	c->pid = fork();
+	rc = c->pid < 0 ? -errno : 0;
+	if (!c->pid) {
+		close(fds[0]);
+		be_collector(w, all, i, fds[1]);
+	}
+	close(fds[1]);
+	if (rc)
+		close(fds[0]);
+	else
+		said_begin(&c->says, fds[0], print_line, c);
+	return rc;
+}
+
 static void start(const struct what *w, struct collector *all, size_t i)
 {
 	struct collector *c = &all[i];
-	int fds[2];
+	int rc;
 
 	c->pid = c->pidfd = c->says.fd = -1;
-	if (!pipe2(fds, O_CLOEXEC)) {
-		fflush(NULL);
-		c->pid = fork();
-		if (!c->pid) {
-			close(fds[0]);
-			be_collector(w, all, i, fds[1]);
-		}
-		close(fds[1]);
-		said_begin(&c->says, fds[0], print_line, c);
-	}
-	if (c->pid > 0)
+	rc = fork_one(w, all, i);
+	if (!rc) {
 		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	if (c->pid > 0 && c->pidfd >= 0)
+		rc = c->pidfd < 0 ? -errno : 0;
+	}
+	if (!rc)
 		return;
-	fprintf(stderr, PREFIX "%s: a process cannot be started: %s\n", c->name, strerror(errno));
-	if (c->pid > 0)
-		kill(c->pid, SIGTERM);
+	fprintf(stderr, PREFIX "%s: a process cannot be started: %s\n", c->name, strerror(-rc));
+	if (c->pid < 0)
+		return;
+	/* Nobody would be told of its end. It has only just begun, and ends in good order. */
+	kill(c->pid, SIGTERM);
+	waitpid(c->pid, NULL, 0);
+	said_end(&c->says);
+	c->pid = -1;
 }
 
 /* poll(2) takes no more than may be open, either. Whoever has to may have as many as he is allowed.

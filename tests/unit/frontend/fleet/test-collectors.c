@@ -5,11 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -370,6 +375,88 @@ static void as_many_as_are_allowed(void **state)
 		said, "hvtrace: 40 guests at once need 144 open files: ulimit -Hn allows 128\n");
 }
 
+/* --- no process ---------------------------------------------------------------------------------
+ */
+
+static int wait_for_a_signal(void *arg, size_t i)
+{
+	(void)arg;
+	(void)i;
+	pause();
+	return EXIT_OK;
+}
+
+/* From now on a system call fails with EMFILE. */
+static bool deny(int call)
+{
+	struct sock_filter rows[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EMFILE),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = {sizeof(rows) / sizeof(rows[0]), rows};
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int next_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* In a process of its own, whose status is what is wrong. */
+static int start_without(int call)
+{
+	struct collector c[NR];
+	int before, status = 0;
+
+	name_all(c);
+	if (!deny(call))
+		return 1;
+	before = next_descriptor();
+	collectors_run(c, NR, wait_for_a_signal, NULL);
+	for (size_t i = 0; i < NR; i++)
+		if (c[i].status != EXIT_FAILED || c[i].killed)
+			status |= 2;
+	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD)
+		status |= 4;
+	if (next_descriptor() != before)
+		status |= 8;
+	return status;
+}
+
+/* Nothing is left of those that cannot be started, and the line says why. */
+static void none_can_be_started(void **state)
+{
+	static const int calls[] = {SYS_pidfd_open, SYS_clone};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		FILE *to = tmpfile();
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			dup2(fileno(to), STDERR_FILENO);
+			status = start_without(calls[i]);
+			fflush(stderr);
+			_exit(status);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		rewind(to);
+		said[fread(said, 1, sizeof(said) - 1, to)] = '\0';
+		fclose(to);
+		assert_non_null(strstr(said, "hvtrace: db1: a process cannot be started: Too many "
+					     "open files\n"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +469,7 @@ int main(void)
 		cmocka_unit_test(signals_go_to_all),
 		cmocka_unit_test(killed_above_them),
 		cmocka_unit_test(as_many_as_are_allowed),
+		cmocka_unit_test(none_can_be_started),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
