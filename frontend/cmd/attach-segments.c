@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,38 +27,22 @@
 
 struct cutter {
 	const struct attach_options *opt;
-	char last[32];	    /* when the last file began */
-	unsigned int nr;    /* files of that second */
+	struct segments_names names;
 	atomic_bool failed; /* told by the thread that packs, too */
 	pid_t child;
-	int from; /* what it records */
+	int signo; /* that has killed it; 0: none has */
+	int from;  /* what it records */
 	struct segments *segments;
 };
 
 /* --- files --------------------------------------------------------------------------------------
  */
 
-/* FILE.20261129T134840Z.dat; a second one of that second is FILE.20261129T134840Z.2.dat. */
 static int name_file(void *arg, char path[RECORD_PATH_MAX])
 {
 	struct cutter *c = arg;
-	const char *output = c->opt->session.output;
-	size_t len = strlen(output);
-	char when[32], nr[16] = "";
-	time_t now = time(NULL);
-	struct tm tm;
-	int n;
 
-	if (len > 4 && !strcmp(output + len - 4, ".dat"))
-		len -= 4;
-	gmtime_r(&now, &tm);
-	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
-	c->nr = strcmp(when, c->last) ? 1 : c->nr + 1;
-	memcpy(c->last, when, sizeof(when));
-	if (c->nr > 1)
-		snprintf(nr, sizeof(nr), ".%u", c->nr);
-	n = snprintf(path, RECORD_PATH_MAX, "%.*s.%s%s.dat", (int)len, output, when, nr);
-	return n < RECORD_PATH_MAX ? 0 : -ENAMETOOLONG;
+	return segments_name(&c->names, c->opt->session.output, time(NULL), path);
 }
 
 /* Programs read the names. */
@@ -179,7 +164,7 @@ static void take_all(struct cutter *c, int signals)
 	close(c->from);
 }
 
-static int status_of(const struct cutter *c, int signals)
+static int status_of(struct cutter *c, int signals)
 {
 	struct pollfd fd = {.fd = signals, .events = POLLIN};
 	int status;
@@ -188,9 +173,28 @@ static int status_of(const struct cutter *c, int signals)
 	while (!waitpid(c->child, &status, WNOHANG))
 		if (poll(&fd, 1, 50) > 0)
 			pass_on(c, signals);
-	if (WIFSIGNALED(status))
-		return CANCEL_STATUS(WTERMSIG(status));
+	c->signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (c->signo)
+		return CANCEL_STATUS(c->signo);
 	return WEXITSTATUS(status) ? WEXITSTATUS(status) : c->failed ? EXIT_FAILED : EXIT_OK;
+}
+
+/*
+ * Who has started this process is to know that the guest was not let go: of many guests it is
+ * recovered then.
+ */
+static void end_as_tracer(int signo)
+{
+	const struct rlimit no_core = {0, 0};
+	sigset_t set;
+
+	fflush(NULL);
+	setrlimit(RLIMIT_CORE, &no_core); /* which the other one has written */
+	signal(signo, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(signo);
 }
 
 int attach_segments(const struct attach_options *opt)
@@ -219,5 +223,7 @@ int attach_segments(const struct attach_options *opt)
 	segments_free(c.segments);
 	close(signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (c.signo)
+		end_as_tracer(c.signo);
 	return status;
 }

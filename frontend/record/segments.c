@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "frontend/dat/journal-stream.h"
 #include "frontend/record/incoming.h"
@@ -51,6 +52,38 @@ struct segments {
 
 /* --- files --------------------------------------------------------------------------------------
  */
+
+/* It, or what it is to be put together from. */
+static bool is_there(const char *path)
+{
+	char part[RECORD_PATH_MAX];
+	struct stat st;
+
+	return !lstat(path, &st) || (!record_part(path, part) && !lstat(part, &st));
+}
+
+int segments_name(struct segments_names *n, const char *output, time_t now,
+		  char path[RECORD_PATH_MAX])
+{
+	size_t len = strlen(output);
+	char when[32], nr[16];
+	struct tm tm;
+
+	if (len > 4 && !strcmp(output + len - 4, ".dat"))
+		len -= 4;
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	if (strcmp(when, n->when) != 0)
+		n->nr = 0;
+	memcpy(n->when, when, sizeof(when));
+	do {
+		snprintf(nr, sizeof(nr), ".%u", ++n->nr);
+		if (snprintf(path, RECORD_PATH_MAX, "%.*s.%s%s.dat", (int)len, output, when,
+			     n->nr > 1 ? nr : "") >= RECORD_PATH_MAX)
+			return -ENAMETOOLONG;
+	} while (is_there(path));
+	return 0;
+}
 
 static void close_segment(struct segment *seg)
 {

@@ -10,6 +10,20 @@
 
 struct segments;
 
+/* The last one that was given. To be zeroed. */
+struct segments_names {
+	char when[32];
+	unsigned int nr; /* of that second */
+};
+
+/*
+ * FILE.20261129T134840Z.dat of FILE.dat; a second one of that second is
+ * FILE.20261129T134840Z.2.dat. None that is there is given: clocks are set back, and a recording
+ * begins again. 0 or -errno.
+ */
+int segments_name(struct segments_names *n, const char *output, time_t now,
+		  char path[RECORD_PATH_MAX]);
+
 struct segments_config {
 	int64_t ms; /* of one file; what comes less often than that makes them longer */
 	/* The name of the next file. 0 or -errno. */

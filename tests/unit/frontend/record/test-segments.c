@@ -3,6 +3,7 @@
 #include "tests/unit/made-journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -245,12 +246,64 @@ static void is_empty(void **state)
 	end(&p);
 }
 
+/* --- names --------------------------------------------------------------------------------------
+ */
+
+static void make_file(const char *dir, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	close(open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+static void remove_file(const char *dir, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void assert_named(struct segments_names *n, const char *dir, time_t now, const char *name)
+{
+	char output[128], path[RECORD_PATH_MAX];
+
+	snprintf(output, sizeof(output), "%s/a.dat", dir);
+	assert_int_equal(segments_name(n, output, now, path), 0);
+	assert_memory_equal(path, dir, strlen(dir));
+	assert_string_equal(path + strlen(dir) + 1, name);
+}
+
+/* Neither what another recording has left nor what this one has is named again. */
+static void is_named(void **state)
+{
+	enum { NOW = 1796132920 };
+	struct segments_names n = {.nr = 0}, again = {.nr = 0};
+	char dir[] = "/tmp/test-segments-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_named(&n, dir, NOW, "a.20261201T134840Z.dat");
+	assert_named(&n, dir, NOW, "a.20261201T134840Z.2.dat");
+	assert_named(&n, dir, NOW + 1, "a.20261201T134841Z.dat");
+	make_file(dir, "a.20261201T134840Z.dat");
+	make_file(dir, "a.20261201T134840Z.2.dat.part");
+	assert_named(&n, dir, NOW, "a.20261201T134840Z.3.dat"); /* the clock was set back */
+	assert_named(&again, dir, NOW, "a.20261201T134840Z.3.dat");
+	assert_named(&again, dir, NOW + 2, "a.20261201T134842Z.dat");
+	remove_file(dir, "a.20261201T134840Z.dat");
+	remove_file(dir, "a.20261201T134840Z.2.dat.part");
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_cut),	cmocka_unit_test(comes_byte_by_byte),
 		cmocka_unit_test(is_torn),	cmocka_unit_test(is_no_recording),
 		cmocka_unit_test(has_no_place), cmocka_unit_test(is_empty),
+		cmocka_unit_test(is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
