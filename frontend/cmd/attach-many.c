@@ -8,6 +8,7 @@
 #include "frontend/cmd/attach-many.h"
 #include "frontend/cmd/command.h"
 #include "frontend/cmd/recording.h"
+#include "frontend/dat/dat.h"
 #include "frontend/fleet/collectors.h"
 #include "frontend/join/join.h"
 #include "frontend/lib/cancel.h"
@@ -18,7 +19,10 @@
 #include "frontend/record/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +39,11 @@ struct many {
 	bool kept;   /* a file for each guest is what is wanted */
 	bool joined; /* a recording of all is */
 	char *parts; /* of that: a folder beside it, which stays if it cannot be made */
+	bool has_parts;
 	struct scratch scratch;
 	struct collector *collector;
 	struct many_files *files; /* of each */
+	bool unread;		  /* nobody else has what they have recorded: it stays */
 };
 
 /* Whatever guests are called, none of these is another's. */
@@ -92,7 +98,8 @@ static bool make_folder(const char *path)
 /* The same. Recordings that are there would be taken for those of this time. */
 static bool make_parts(struct many *m)
 {
-	if (!mkdir(m->parts, 0777))
+	m->has_parts = !mkdir(m->parts, 0777);
+	if (m->has_parts)
 		return true;
 	fprintf(stderr, "hvtrace: no folder %s for the recordings: %s%s\n", m->parts,
 		strerror(errno),
@@ -171,8 +178,43 @@ static bool make_places(struct many *m)
 	return true;
 }
 
+/* Nobody else has put anything there but who would miss it. */
+static void remove_parts(const struct many *m)
+{
+	char part[RECORD_PATH_MAX];
+
+	for (size_t i = 0; m->files && i < m->nr; i++) {
+		if (!m->files[i].trace)
+			continue;
+		unlink(m->files[i].trace);
+		/* Of who was killed. */
+		if (!record_part(m->files[i].trace, part))
+			unlink(part);
+	}
+	if (rmdir(m->parts))
+		fprintf(stderr, "hvtrace: the folder %s stays: %s\n", m->parts, strerror(errno));
+}
+
+/* What is shown of them could not be, or not all. */
+static void keep_recordings(struct many *m)
+{
+	char *kept = m->joined ? NULL : scratch_keep(&m->scratch);
+
+	if (m->joined || kept)
+		fprintf(stderr, "hvtrace: what is recorded of each guest is in %s\n",
+			kept ? kept : m->parts);
+	else
+		fprintf(stderr, "hvtrace: what is recorded of each guest cannot be kept: %s\n",
+			strerror(errno));
+	free(kept);
+}
+
 static void release(struct many *m)
 {
+	if (m->unread)
+		keep_recordings(m);
+	else if (m->has_parts)
+		remove_parts(m);
 	for (size_t i = 0; m->files && i < m->nr; i++) {
 		free(m->files[i].trace);
 		free(m->files[i].folder);
@@ -221,33 +263,47 @@ static int join_all(const void *arg, const char *out)
 	return EXIT_OK;
 }
 
-/* Nobody else has put anything there but who would miss it. */
-static void remove_parts(const struct many *m)
+/* Whoever was killed before it had recorded anything has left a file without anything. */
+static bool has_recorded(const struct many *m, size_t i)
 {
-	for (size_t i = 0; i < m->nr; i++)
-		unlink(m->files[i].trace);
-	rmdir(m->parts);
+	int fd = open(m->files[i].trace, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool has = fd >= 0 && dat_has_begun(fd);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	if (!has)
+		fprintf(stderr,
+			"hvtrace: %s: its process has ended before it had recorded anything\n",
+			m->guest[i].name);
+	return has;
+}
+
+/* Who has what is printed wants no more of it, or whoever waits for it has asked to end. */
+static bool is_enough(int status)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return status == CANCEL_STATUS(SIGINT) || status == CANCEL_STATUS(SIGTERM) ||
+	       (poll(&out, 1, 0) > 0 && out.revents & POLLERR);
 }
 
 /* Those that have recorded something, in one view, or one recording. */
-static int put_all(const struct many *m)
+static int put_all(struct many *m)
 {
 	struct files f = {.path = calloc(m->nr, sizeof(*f.path)),
 			  .name = calloc(m->nr, sizeof(*f.name))};
 	int status = EXIT_FAILED;
 
 	for (size_t i = 0; f.path && f.name && i < m->nr; i++)
-		if (!access(m->files[i].trace, F_OK)) {
+		if (has_recorded(m, i)) {
 			f.name[f.nr] = m->guest[i].name;
 			f.path[f.nr++] = m->files[i].trace;
 		}
 	if (f.nr)
 		status = recording_apart(m->joined ? join_all : print_files, &f,
 					 m->opt->session.output);
-	if (m->joined && (!status || !f.nr))
-		remove_parts(m);
-	else if (m->joined)
-		fprintf(stderr, "hvtrace: what is recorded of each guest is in %s\n", m->parts);
+	m->unread = !f.path || !f.name || (f.nr && status && (m->joined || !is_enough(status)));
 	free(f.path);
 	free(f.name);
 	return status;

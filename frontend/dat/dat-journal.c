@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "frontend/dat/bytes.h"
 #include "frontend/dat/format.h"
@@ -260,6 +261,30 @@ static int read_journal(struct dat *d, struct dat_in *in)
 	free(r.options);
 	free(r.rooms);
 	return rc;
+}
+
+/* --- whether there is one ---------------------------------------------------------------------
+ */
+
+/* Up to what read_all() and who writes the trace.dat cannot do without. */
+bool dat_has_begun(int fd)
+{
+	bool header = false, buffer = false;
+	char head[DAT_HEAD_LEN];
+	ssize_t len = pread(fd, head, sizeof(head), 0);
+	struct journal_record rec;
+	struct journal_walk walk;
+
+	if (len <= 0 || !journal_is_one(head, (size_t)len))
+		return len > 0 && dat_is_one(head, (size_t)len);
+	if (journal_walk_begin(&walk, fd, false))
+		return false;
+	while (!(header && buffer) && journal_walk_next(&walk, &rec) > 0) {
+		buffer |= rec.kind == JOURNAL_BUFFER;
+		header |=
+			rec.kind == JOURNAL_SECTION && rec.a == DAT_OPTION_HEADER_INFO && rec.size;
+	}
+	return header && buffer;
 }
 
 const struct dat_container dat_journal = {

@@ -116,6 +116,12 @@ struct dat_buffer {
 /* Whether a file begins as one, or as a recording that is to become one: of its first bytes. */
 #define DAT_HEAD_LEN 128
 bool dat_is_one(const void *head, size_t len);
+/*
+ * Whether there is something to read in what a recorder has left: not if it was killed before it
+ * had recorded anything. It looks at heads of records and believes nothing else, so it may be asked
+ * outside of a sandbox.
+ */
+bool dat_has_begun(int fd);
 
 /*
  * Open a file and read all of it but the records. NULL on error, with one line in err that names

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PREFIX "hvtrace-files-"
+#define KEPT   "hvtrace-kept-"
 #define DEPTH  16 /* of folders that others make there */
 #define TRIES  8  /* where nothing can be locked none of them helps */
 
@@ -149,11 +150,8 @@ int scratch_watch(struct scratch *s)
 	return rc;
 }
 
-void scratch_remove(struct scratch *s)
+static void end(struct scratch *s)
 {
-	if (!s->path)
-		return;
-	take_away(s);
 	close(s->fd);
 	free(s->path);
 	s->path = NULL;
@@ -163,4 +161,27 @@ void scratch_remove(struct scratch *s)
 	waitpid(s->watcher, NULL, 0);
 	s->watcher = 0;
 	close(s->life);
+}
+
+void scratch_remove(struct scratch *s)
+{
+	if (!s->path)
+		return;
+	take_away(s);
+	end(s);
+}
+
+char *scratch_keep(struct scratch *s)
+{
+	char *kept;
+
+	if (!s->path || asprintf(&kept, "%s/" KEPT "%s", parent(),
+				 strrchr(s->path, '/') + 1 + strlen(PREFIX)) < 0)
+		return NULL;
+	if (rename(s->path, kept)) {
+		free(kept);
+		return NULL;
+	}
+	end(s);
+	return kept;
 }

@@ -31,5 +31,10 @@ const char *scratch_folder(struct scratch *s, char *err, size_t errlen);
 int scratch_watch(struct scratch *s);
 /* Its files go, and it. Those who have them open keep them. */
 void scratch_remove(struct scratch *s);
+/*
+ * Instead of that: they stay, by another name, which no hvtrace takes for that of a dead one's.
+ * free() it. NULL: they are where they were, and will go.
+ */
+char *scratch_keep(struct scratch *s);
 
 #endif

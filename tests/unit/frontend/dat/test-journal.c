@@ -184,11 +184,36 @@ static void no_room(void **state)
 	close(fd);
 }
 
+/* As soon as there are pages' formats and a buffer; nothing that is behind that is looked at. */
+static void has_begun(void **state)
+{
+	uint64_t size[NR_PUTS + 1];
+	int fd = made_file();
+
+	(void)state;
+	assert_false(dat_has_begun(fd));
+	put_all(fd, true, size);
+	assert_true(dat_has_begun(fd));
+	for (size_t i = NR_PUTS; i--;) {
+		assert_int_equal(ftruncate(fd, (off_t)size[i + 1] - 1), 0);
+		assert_int_equal(dat_has_begun(fd), i >= 2);
+	}
+	assert_int_equal(ftruncate(fd, (off_t)size[0] - 1), 0);
+	assert_false(dat_has_begun(fd));
+	assert_int_equal(ftruncate(fd, 3), 0);
+	assert_false(dat_has_begun(fd));
+	close(fd);
+	fd = made_file();
+	assert_int_equal(pwrite(fd, DAT_MAGIC "7", DAT_MAGIC_LEN + 2, 0), DAT_MAGIC_LEN + 2);
+	assert_true(dat_has_begun(fd));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_out), cmocka_unit_test(torn),	cmocka_unit_test(damaged),
-		cmocka_unit_test(not_one),   cmocka_unit_test(no_room),
+		cmocka_unit_test(not_one),   cmocka_unit_test(no_room), cmocka_unit_test(has_begun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,12 +182,35 @@ static void test_no_place(void **state)
 	setenv("TMPDIR", *state, 1);
 }
 
+/* Neither the process that watches nor another hvtrace takes it away. */
+static void test_kept(void **state)
+{
+	struct scratch s = {0}, other = {0};
+	char *kept, path[256];
+
+	(void)state;
+	assert_non_null(scratch_folder(&s, err, sizeof(err)));
+	assert_int_equal(scratch_watch(&s), 0);
+	put(s.path, "file");
+	kept = scratch_keep(&s);
+	assert_non_null(kept);
+	assert_null(s.path);
+	scratch_remove(&s);
+	assert_non_null(scratch_folder(&other, err, sizeof(err)));
+	scratch_remove(&other);
+	snprintf(path, sizeof(path), "%s/file", kept);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(kept), 0);
+	free(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_folder),	cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_watched), cmocka_unit_test(test_sweep),
 		cmocka_unit_test(test_link),	cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_kept),
 	};
 
 	return cmocka_run_group_tests_name("scratch", tests, setup, teardown);
