@@ -161,14 +161,12 @@ static uint64_t sum_of(uint64_t h, const struct dat_text *text)
 	return h;
 }
 
-/* The number of the place of who says the same, or of a new one. */
-static size_t find_place(const struct places *p, const struct place *place)
+/* The number of a place, from nr on, of who may say the same, or of a new one. */
+static size_t find_place(const struct places *p, const struct place *place, size_t nr)
 {
-	size_t i = 0;
-
-	while (i < p->nr && (p->place[i].sum != place->sum || p->place[i].len != place->len))
-		i++;
-	return i;
+	while (nr < p->nr && (p->place[nr].sum != place->sum || p->place[nr].len != place->len))
+		nr++;
+	return nr;
 }
 
 static int prepare_move(struct place_move *m, size_t nr, const struct dat_info *info)
@@ -184,30 +182,64 @@ static int prepare_move(struct place_move *m, size_t nr, const struct dat_info *
 	return rc;
 }
 
+/* Behind what there is of others, as it is in place nr. */
+static int write_texts(struct places *p, const struct dat_info *info, size_t nr,
+		       struct place_texts *texts, struct place_move *m)
+{
+	int rc;
+
+	*m = (struct place_move){0};
+	*texts = (struct place_texts){.symbols = p->symbols.len, .formats = p->formats.len};
+	rc = prepare_move(m, nr, info);
+	if (!rc)
+		rc = write_symbols(p, info, m, texts);
+	if (!rc)
+		rc = write_formats(p, info, m);
+	texts->formats_len = p->formats.len - texts->formats;
+	return rc;
+}
+
+static bool are_same(const struct text *all, uint64_t a, uint64_t a_len, uint64_t b, uint64_t b_len)
+{
+	return a_len == b_len && (!a_len || !memcmp(all->buf + a, all->buf + b, a_len));
+}
+
+/* Sums may be made to be the same: what was written last is compared, and taken back. */
+static bool says_the_same(struct places *p, const struct place_texts *a,
+			  const struct place_texts *last)
+{
+	bool same =
+		are_same(&p->symbols, a->symbols, a->symbols_len, last->symbols,
+			 last->symbols_len) &&
+		are_same(&p->formats, a->formats, a->formats_len, last->formats, last->formats_len);
+
+	p->symbols.len = last->symbols;
+	p->formats.len = last->formats;
+	return same;
+}
+
 int places_add(struct places *p, const struct dat_info *info, struct place_texts *texts,
 	       struct place_move *m)
 {
 	const uint64_t sum = sum_of(sum_of(UINT64_C(0xcbf29ce484222325), &info->kallsyms),
 				    &info->printk_formats);
 	struct place place = {.sum = sum, .len = info->kallsyms.len + info->printk_formats.len};
-	size_t nr = find_place(p, &place);
-	int rc;
 
-	*m = (struct place_move){0};
-	rc = prepare_move(m, nr, info);
-	if (rc || nr < p->nr) {
+	for (size_t nr = find_place(p, &place, 0);; nr = find_place(p, &place, nr + 1)) {
+		int rc = write_texts(p, info, nr, &place.texts, m);
+
+		*texts = place.texts;
+		if (rc)
+			return rc;
+		if (nr == p->nr) {
+			p->place[p->nr++] = place;
+			return 0;
+		}
 		*texts = p->place[nr].texts;
-		return rc;
+		if (says_the_same(p, texts, &place.texts))
+			return 0;
+		place_move_exit(m);
 	}
-	place.texts.symbols = p->symbols.len;
-	place.texts.formats = p->formats.len;
-	rc = write_symbols(p, info, m, &place.texts);
-	if (!rc)
-		rc = write_formats(p, info, m);
-	place.texts.formats_len = p->formats.len - place.texts.formats;
-	p->place[p->nr++] = place;
-	*texts = place.texts;
-	return rc;
 }
 
 void places_exit(struct places *p)
