@@ -165,6 +165,7 @@ frontend-objs += frontend/fleet/choose.o
 frontend-objs += frontend/fleet/collectors.o
 frontend-objs += frontend/fleet/lines.o
 frontend-objs += frontend/host/about.o
+frontend-objs += frontend/host/boot-id.o
 frontend-objs += frontend/host/events.o
 frontend-objs += frontend/host/files.o
 frontend-objs += frontend/host/host.o

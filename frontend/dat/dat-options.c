@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* dat-options.c - the options of a file: read, found, and what they say about it as a whole. */
+#include "frontend/dat/format.h"
 #include "frontend/dat/local.h"
 
 #include <stdlib.h>
@@ -83,7 +84,13 @@ static void apply_uname(struct dat *d, const struct dat_text *o)
 
 static void apply_version(struct dat *d, const struct dat_text *o)
 {
+	const size_t key = strlen(DAT_HOST_BOOT);
+	size_t at = strnlen(o->text, o->len) + 1;
+
 	d->info.program = o->text;
+	if (o->len >= at + key + DAT_BOOT_ID_LEN && !memcmp(o->text + at, DAT_HOST_BOOT, key) &&
+	    strlen(o->text + at + key) == DAT_BOOT_ID_LEN)
+		d->info.host_boot = o->text + at + key;
 }
 
 /* In microseconds, as a number of C. */

@@ -64,6 +64,9 @@ struct dat_tsc2nsec {
 	uint64_t offset;      /* what is taken off the ticks first; readers up to 3.1 do not */
 };
 
+/* The kernel's /proc/sys/kernel/random/boot_id: another one for each boot of each host. */
+#define DAT_BOOT_ID_LEN 36
+
 struct dat_info {
 	const char *name;	 /* of the file, as it was opened */
 	const char *part;	 /* the guest that dat_choose_part() has chosen; NULL: none */
@@ -76,6 +79,8 @@ struct dat_info {
 	const char *clock;   /* "local"; NULL: not told */
 	const char *uname;   /* NULL: not told */
 	const char *program; /* that has written it; NULL: not told */
+	/* The boot id of the host that it was written on; NULL: not told. */
+	const char *host_boot;
 	int64_t ts_offset; /* nanoseconds to add to each time stamp: what DATE and OFFSET come to */
 	struct dat_tsc2nsec tsc2nsec;
 	const struct dat_shift *shift; /* how they become the host's; NULL: not told */

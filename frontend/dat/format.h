@@ -6,6 +6,12 @@
 #define DAT_MAGIC     "\x17\x08\x44tracing"
 #define DAT_MAGIC_LEN 10
 
+/*
+ * Behind the end of the option VERSION's text, where no other reader looks: this, and the boot id
+ * of the host, with an end of its own.
+ */
+#define DAT_HOST_BOOT "boot_id "
+
 #define DAT_PAGE_SIZE 4096 /* of what is written here */
 
 /* Version 7: what comes before each section: u16 id, u16 flags, u32 string, u64 size. */

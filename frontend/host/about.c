@@ -10,6 +10,7 @@
 #include "frontend/dat/bytes.h"
 #include "frontend/host/files.h"
 #include "frontend/host/local.h"
+#include "frontend/record/meta.h"
 
 /* Always wanted: sched_switch. */
 #define SCHED "sched"
@@ -146,9 +147,10 @@ static int put_string(const struct record_to *to, enum dat_option_id id, const c
 	return to->put(to->arg, JOURNAL_OPTION, id, 0, string, strlen(string) + 1);
 }
 
-static int put_names(const struct record_to *to)
+static int put_names(const struct host *h, const struct record_to *to)
 {
 	char text[sizeof(struct utsname) + 4] = "Linux";
+	struct text version = {0};
 	struct utsname u;
 	int rc;
 
@@ -156,7 +158,11 @@ static int put_names(const struct record_to *to)
 		snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release,
 			 u.machine);
 	rc = put_string(to, DAT_OPTION_UNAME, text);
-	return rc ? rc : put_string(to, DAT_OPTION_VERSION, "hvtrace " HVTRACE_VERSION);
+	if (rc)
+		return rc;
+	meta_version(&version, h->cfg->boot_id);
+	text_putc(&version, '\0');
+	return put(to, JOURNAL_OPTION, DAT_OPTION_VERSION, &version);
 }
 
 static int put_clock(const struct host *h, const struct record_to *to)
@@ -205,7 +211,7 @@ int about_describe(struct host *h, const struct record_to *to)
 	int rc = put_numbers(h, to);
 
 	if (!rc)
-		rc = put_names(to);
+		rc = put_names(h, to);
 	if (!rc)
 		rc = put_clock(h, to);
 	if (!rc)

@@ -50,6 +50,7 @@ struct host_config {
 	const char *guest; /* the guest's name, and the id of its trace */
 	uint64_t guest_id;
 	struct dat_tsc2nsec ticks;
+	char boot_id[DAT_BOOT_ID_LEN + 1];
 };
 
 /* It records from now on. NULL, with why in a few words. Behind it no files are opened any more. */
@@ -67,5 +68,7 @@ int host_remove(int tracefs, const char *name);
 
 /* How this host's kernel makes nanoseconds of its TSC. False: it does not tell. */
 bool host_ticks(struct dat_tsc2nsec *ticks);
+/* By what this host, since it was booted, is known from all others; empty: it is not. */
+void host_boot_id(char id[DAT_BOOT_ID_LEN + 1]);
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * A guest's says how its TSC becomes the host's, and a host's which guests it has. The clock host is
- * the host's CLOCK_MONOTONIC by itself.
+ * A guest's says how its TSC becomes the host's, and a host's which guests it has. The clock host
+ * is the host's CLOCK_MONOTONIC by itself.
  */
 static bool is_hosts(const struct dat *d)
 {
@@ -33,6 +33,8 @@ struct join_clock join_clock_of(const struct dat *d)
 	};
 
 	snprintf(c.name, sizeof(c.name), "%s", info->clock ? info->clock : "local");
+	if (info->host_boot)
+		snprintf(c.host_boot, sizeof(c.host_boot), "%s", info->host_boot);
 	return c;
 }
 
@@ -41,12 +43,23 @@ static bool ticks_are_same(const struct dat_tsc2nsec *a, const struct dat_tsc2ns
 	return a->mult == b->mult && a->shift == b->shift && a->offset == b->offset;
 }
 
+/*
+ * trace-cmd's files do not say whose they are: there the same way of making nanoseconds has to do,
+ * which every file by the clock host has.
+ */
+static bool hosts_are_same(const struct join_clock *a, const struct join_clock *b)
+{
+	if (strcmp(a->name, "host") != 0 && (!*a->host_boot || !*b->host_boot))
+		return true;
+	return !strcmp(a->host_boot, b->host_boot);
+}
+
 enum join_axis join_clocks_agree(const struct join_clock *a, const struct join_clock *b)
 {
 	if (a->counts_ns != b->counts_ns || (!a->counts_ns && strcmp(a->name, b->name) != 0))
 		return JOIN_AXIS_UNLIKE;
-	if (a->is_hosts && b->is_hosts && !strcmp(a->name, b->name) && ticks_are_same(&a->ticks, &b->ticks) &&
-	    a->offset == b->offset)
+	if (a->is_hosts && b->is_hosts && !strcmp(a->name, b->name) &&
+	    ticks_are_same(&a->ticks, &b->ticks) && a->offset == b->offset && hosts_are_same(a, b))
 		return JOIN_AXIS_ONE;
 	return JOIN_AXIS_OWN;
 }

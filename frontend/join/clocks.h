@@ -11,6 +11,7 @@ struct join_clock {
 	bool is_hosts; /* what dat_time() gives is the host's time */
 	struct dat_tsc2nsec ticks;
 	int64_t offset;
+	char host_boot[DAT_BOOT_ID_LEN + 1]; /* empty: not told */
 };
 
 struct join_clock join_clock_of(const struct dat *d);

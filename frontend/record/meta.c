@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "frontend/dat/bytes.h"
+#include "frontend/dat/format.h"
 #include "frontend/record/record.h"
 #include "frontend/tracefs/view.h"
 #include "tracer/tracer.h"
@@ -342,13 +343,22 @@ static int put_text_option(const struct record_to *to, enum dat_option_id id, st
 	return rc;
 }
 
+void meta_version(struct text *text, const char *host_boot)
+{
+	text_puts(text, "hvtrace " HVTRACE_VERSION);
+	if (!*host_boot)
+		return;
+	text_putc(text, '\0');
+	text_printf(text, DAT_HOST_BOOT "%s", host_boot);
+}
+
 static int put_names(const struct record_to *to, const struct record_guest *guest)
 {
 	struct text uname = {0}, version = {0};
 	int rc;
 
 	text_printf(&uname, "Linux %s %s x86_64", guest->name, guest->release);
-	text_puts(&version, "hvtrace " HVTRACE_VERSION);
+	meta_version(&version, guest->host_boot);
 	rc = put_text_option(to, DAT_OPTION_UNAME, &uname);
 	if (!rc)
 		rc = put_text_option(to, DAT_OPTION_VERSION, &version);

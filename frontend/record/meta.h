@@ -12,6 +12,7 @@
 #include "frontend/record/source.h"
 
 struct record_guest;
+struct text;
 struct trace;
 struct view;
 
@@ -25,6 +26,8 @@ struct meta {
 	bool has_events, has_symbols;
 };
 
+/* For the option VERSION, without its end; host_boot as of record_guest. */
+void meta_version(struct text *text, const char *host_boot);
 /* What never changes: the guest's name and kernel, the number of vCPUs. 0 or -errno. */
 int meta_begin(const struct record_to *to, struct trace *t, const struct record_guest *guest);
 /* What may have changed since the last time, as far as it can be had now. */

@@ -42,10 +42,11 @@ struct record_shift {
 
 /* All of it stays until record_close(). */
 struct record_guest {
-	const char *name, *release;	  /* what it is called, and its kernel's version */
-	uint64_t tsc_khz;		  /* 0: not known */
-	uint64_t trace_id;		  /* that of its trace; 0: a new one */
-	const struct record_shift *shift; /* NULL: not known */
+	const char *name, *release;	     /* what it is called, and its kernel's version */
+	uint64_t tsc_khz;		     /* 0: not known */
+	uint64_t trace_id;		     /* that of its trace; 0: a new one */
+	char host_boot[DAT_BOOT_ID_LEN + 1]; /* dat_info has it; empty: not known */
+	const struct record_shift *shift;    /* NULL: not known */
 };
 
 /* How ticks of such a TSC become nanoseconds; mult 0: not known, as khz 0. */

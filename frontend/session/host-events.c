@@ -164,7 +164,7 @@ static size_t find_vcpus(const struct session *s, struct host_vcpu *vcpus)
 static int begin(struct session *s, int tracefs, char *why, size_t len)
 {
 	struct host_events *h = s->host;
-	const struct host_config cfg = {
+	struct host_config cfg = {
 		.tracefs = tracefs,
 		.events = s->opt->host_events.values,
 		.nr_events = s->opt->host_events.nr,
@@ -182,6 +182,7 @@ static int begin(struct session *s, int tracefs, char *why, size_t len)
 		snprintf(why, len, "which of its threads run the vCPUs cannot be told");
 		return -1;
 	}
+	host_boot_id(cfg.boot_id);
 	h->host = host_begin(&cfg, why, len);
 	if (!h->host)
 		return -1;

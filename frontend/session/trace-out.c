@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace-out.c - see trace-out.h */
 #include "frontend/session/trace-out.h"
+#include "frontend/host/host.h"
 #include "frontend/lib/exit.h"
 #include "frontend/lib/meter.h"
 #include "frontend/lib/output.h"
@@ -70,6 +71,7 @@ int trace_out_begin(struct session *s, const char *guest)
 
 	machine_get_info(s->m, &info);
 	g.tsc_khz = info.tsc_khz;
+	host_boot_id(g.host_boot);
 	find_shift(s, &g);
 	rc = s->record ? record_start(s->record, s->trace, s->view, &g) : 0;
 	if (!rc)
