@@ -20,7 +20,7 @@ enum { NAMES_MAX = 1024, OPTIONS_MAX = 16384 };
 struct reading {
 	struct dat *d;
 	struct journal_walk walk;
-	struct journal_record section[DAT_OPTION_BUFFER_TEXT + 1]; /* size 0: there is none */
+	struct journal_section section[DAT_OPTION_BUFFER_TEXT + 1];
 	struct journal_record *options;
 	size_t nr_options, options_room;
 	size_t (*rooms)[JOURNAL_VCPUS_MAX]; /* of pieces, for each buffer */
@@ -68,7 +68,7 @@ static int see_buffer(struct reading *r, const struct journal_record *rec)
 {
 	struct dat *d = r->d;
 	struct dat_buffer *b;
-	struct dat_text names;
+	struct dat_text names = {NULL, 0};
 	size_t first;
 	int rc;
 
@@ -154,8 +154,7 @@ static int see(struct reading *r, const struct journal_record *rec)
 	case JOURNAL_SECTION:
 		if (rec->a > DAT_OPTION_BUFFER_TEXT)
 			return lies(r);
-		r->section[rec->a] = *rec;
-		return 0;
+		return journal_section_add(&r->section[rec->a], rec) ? 0 : lies(r);
 	case JOURNAL_OPTION:
 		return see_option(r, rec);
 	case JOURNAL_BUFFER:
@@ -182,25 +181,30 @@ static int see_all(struct reading *r)
 /* --- what it comes to -------------------------------------------------------------------------
  */
 
+/* Texts that are kept are copied out of it. */
+static int read_section(struct reading *r, unsigned int id, const char *what)
+{
+	struct dat_in in = {.d = r->d, .what = what};
+	struct text text = {0};
+	int rc = journal_section_read(&r->walk, &r->section[id], &text);
+
+	in.mem = (const uint8_t *)text.buf;
+	in.end = text.len;
+	rc = rc ? dat_fail(r->d, "it is damaged: a part of it is not what was written")
+		: dat_meta_read(id, &in);
+	text_free(&text);
+	return rc;
+}
+
 static int read_sections(struct reading *r)
 {
 	const char *what;
 	unsigned int id;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && dat_meta_section(i, &id, &what); i++) {
-		struct dat_in in = {.d = r->d, .what = what};
-		struct dat_text text = {0};
-
-		if (!r->section[id].size)
-			continue;
-		rc = load(r, &r->section[id], &text);
-		if (rc)
-			return rc;
-		in.mem = (const uint8_t *)text.text;
-		in.end = text.len;
-		rc = dat_meta_read(id, &in);
-	}
+	for (size_t i = 0; !rc && dat_meta_section(i, &id, &what); i++)
+		if (r->section[id].size)
+			rc = read_section(r, id, what);
 	return rc;
 }
 

@@ -70,7 +70,10 @@ static int unpack_into(struct dat_in *in, uint32_t stored, uint8_t *out, uint32_
 	return rc;
 }
 
-/* What is in a section, uncompressed if need be. */
+/*
+ * What is in a section, uncompressed if need be: section_close() it. All that is kept of it is
+ * copied, and counted.
+ */
 static int section_open(struct dat *d, const struct section *s, const char *what, struct dat_in *in)
 {
 	uint32_t stored = 0, size = 0;
@@ -87,12 +90,17 @@ static int section_open(struct dat *d, const struct section *s, const char *what
 		rc = dat_fail(d, "it is cut off, or lies: its %s ends too early", what);
 	if (rc)
 		return rc;
-	out = dat_alloc(d, size);
+	out = size <= d->left ? malloc(size ? size : 1) : NULL;
 	if (!out)
-		return -ENOMEM;
+		return dat_fail_memory(d);
 	rc = unpack_into(in, stored, out, size);
 	*in = (struct dat_in){.d = d, .mem = out, .end = size, .what = what};
 	return rc;
+}
+
+static void section_close(struct dat_in *in)
+{
+	free((void *)(uintptr_t)in->mem);
 }
 
 /* --- options, and the texts that they lead to --------------------------------------------------
@@ -106,13 +114,17 @@ static int read_options(struct dat *d, uint64_t offset)
 
 	do {
 		struct section s;
-		struct dat_in in;
+		struct dat_in in = {0};
 
 		rc = section_find(d, offset, DAT_OPTION_DONE, what, &s);
 		if (!rc)
 			rc = section_open(d, &s, what, &in);
+		/* There may be thousands of them, the same one for ever: none is for nothing. */
+		if (!rc && in.mem)
+			d->left -= in.end;
 		if (!rc)
 			rc = dat_options_read(&in, &offset);
+		section_close(&in);
 		if (!rc && ++nr > OPTION_SECTIONS_MAX)
 			rc = dat_fail(d, "it lies: its options do not end");
 	} while (!rc && offset);
@@ -138,9 +150,13 @@ static int read_text(struct dat *d, unsigned int id, const char *what)
 	rc = dat_in_u64(&in, &offset);
 	if (!rc)
 		rc = section_find(d, offset, id, what, &s);
+	if (rc)
+		return rc;
+	rc = section_open(d, &s, what, &in);
 	if (!rc)
-		rc = section_open(d, &s, what, &in);
-	return rc ? rc : dat_meta_read(id, &in);
+		rc = dat_meta_read(id, &in);
+	section_close(&in);
+	return rc;
 }
 
 static int read_texts(struct dat *d)

@@ -97,8 +97,7 @@ static int note_section(struct final *f, const struct journal_record *r)
 {
 	if (r->a < DAT_OPTION_HEADER_INFO || r->a > DAT_OPTION_CMDLINES)
 		return -EBADMSG;
-	f->section[r->a] = *r;
-	return 0;
+	return journal_section_add(&f->section[r->a], r) ? 0 : -EBADMSG;
 }
 
 static int note(struct final *f, const struct journal_record *r)
@@ -161,7 +160,7 @@ int final_put(struct final *f, const void *data, size_t len)
 
 int final_read_section(struct final *f, enum dat_option_id id, struct text *text)
 {
-	return f->section[id].size ? journal_read(&f->in, &f->section[id], text) : 0;
+	return f->section[id].size ? journal_section_read(&f->in, &f->section[id], text) : 0;
 }
 
 static void put_option_head(struct text *text, unsigned int id, size_t len)

@@ -35,8 +35,8 @@ struct final {
 	int out;
 	uint64_t at; /* where what comes next goes */
 	uint64_t torn;
-	uint8_t *part;						/* FINAL_PART bytes */
-	struct journal_record section[DAT_OPTION_CMDLINES + 1]; /* size 0: there is none */
+	uint8_t *part; /* FINAL_PART bytes */
+	struct journal_section section[DAT_OPTION_CMDLINES + 1];
 	struct journal_record *option;
 	size_t nr_options;
 	struct final_buffer *buffer;

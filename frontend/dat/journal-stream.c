@@ -14,6 +14,7 @@ static bool makes_sense(struct journal_stream *s, const struct journal_record *r
 {
 	switch (r->kind) {
 	case JOURNAL_SECTION:
+		return r->a && r->a <= DAT_OPTION_BUFFER_TEXT && r->b < JOURNAL_PARTS_MAX;
 	case JOURNAL_OPTION:
 		return r->a && r->a <= DAT_OPTION_BUFFER_TEXT;
 	case JOURNAL_BUFFER:

@@ -164,6 +164,24 @@ int journal_put(struct journal *j, enum journal_kind kind, uint32_t a, uint32_t 
 	return append(j, head, sizeof(head), data, stored);
 }
 
+int journal_put_section(struct journal *j, uint32_t id, const void *data, size_t len)
+{
+	const uint8_t *at = data;
+	uint32_t part = 0;
+	int rc;
+
+	if (len > (uint64_t)JOURNAL_PARTS_MAX * JOURNAL_DATA_MAX)
+		return -E2BIG;
+	do {
+		size_t n = len < JOURNAL_DATA_MAX ? len : JOURNAL_DATA_MAX;
+
+		rc = journal_put(j, JOURNAL_SECTION, id, part++, at, n);
+		at += n;
+		len -= n;
+	} while (!rc && len);
+	return rc;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 bool journal_is_one(const void *head, size_t len)
@@ -307,5 +325,26 @@ int journal_read(const struct journal_walk *w, const struct journal_record *r, s
 	if (!rc)
 		text_end(out, to + r->size);
 	free(stored);
+	return rc;
+}
+
+bool journal_section_add(struct journal_section *s, const struct journal_record *r)
+{
+	if (!r->b)
+		*s = (struct journal_section){.nr = 0};
+	if (r->b != s->nr || s->nr == JOURNAL_PARTS_MAX)
+		return false;
+	s->part[s->nr++] = *r;
+	s->size += r->size;
+	return true;
+}
+
+int journal_section_read(const struct journal_walk *w, const struct journal_section *s,
+			 struct text *out)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < s->nr && !rc; i++)
+		rc = journal_read(w, &s->part[i], out);
 	return rc;
 }

@@ -22,14 +22,19 @@ struct text;
 #define JOURNAL_MAGIC "hvtrace recording, not finished: hvtrace repair makes a trace.dat of it\n"
 
 enum journal_kind {
-	JOURNAL_SECTION = 1, /* a: enum dat_option_id; the section as trace.dat has it */
-	JOURNAL_OPTION,	     /* a: enum dat_option_id, b: which of several; empty: none */
-	JOURNAL_BUFFER,	     /* a: its number; its name and clock, both terminated */
-	JOURNAL_PAGES,	     /* a: of which buffer, b: of which vCPU; whole sub-buffer pages */
+	/*
+	 * a: enum dat_option_id; the section as trace.dat has it. b: which part of one that is
+	 * longer than a record, behind all before it; 0 begins it anew.
+	 */
+	JOURNAL_SECTION = 1,
+	JOURNAL_OPTION, /* a: enum dat_option_id, b: which of several; empty: none */
+	JOURNAL_BUFFER, /* a: its number; its name and clock, both terminated */
+	JOURNAL_PAGES,	/* a: of which buffer, b: of which vCPU; whole sub-buffer pages */
 };
 
 /* Limits, of what is written and so of what is believed. */
 #define JOURNAL_DATA_MAX    (64u << 20) /* of one record, and of what it unpacks to */
+#define JOURNAL_PARTS_MAX   4		/* of a section */
 #define JOURNAL_BUFFERS_MAX 1024
 #define JOURNAL_VCPUS_MAX   1024
 
@@ -67,6 +72,8 @@ void journal_free(struct journal *j); /* NULL is allowed */
 int journal_begin(struct journal *j);
 int journal_put(struct journal *j, enum journal_kind kind, uint32_t a, uint32_t b, const void *data,
 		size_t len);
+/* A section of any length, in as many parts as it takes; -E2BIG: they are too many. */
+int journal_put_section(struct journal *j, uint32_t id, const void *data, size_t len);
 /* Bytes of the file. */
 uint64_t journal_size(const struct journal *j);
 
@@ -88,5 +95,18 @@ int journal_walk_begin(struct journal_walk *w, int fd, bool verify);
 int journal_walk_next(struct journal_walk *w, struct journal_record *r);
 /* Its data as it was put, behind what is in *out. 0 or -errno; -EBADMSG: it makes no sense. */
 int journal_read(const struct journal_walk *w, const struct journal_record *r, struct text *out);
+
+/* A section as it is said last: to be zeroed, and given each of its records. */
+struct journal_section {
+	struct journal_record part[JOURNAL_PARTS_MAX];
+	unsigned int nr;
+	uint64_t size; /* of all; 0: there is none */
+};
+
+/* False: it makes no sense, as those before it are not there. */
+bool journal_section_add(struct journal_section *s, const struct journal_record *r);
+/* All of it, as journal_read(). */
+int journal_section_read(const struct journal_walk *w, const struct journal_section *s,
+			 struct text *out);
 
 #endif

@@ -10,13 +10,16 @@
 #include "frontend/dat/bytes.h"
 #include "frontend/dat/format.h"
 
+#define NAMES_MAX (DAT_METADATA_MAX / 4 * 3) /* of what readers have room for */
+
 /* --- sections --------------------------------------------------------------------------------- */
 
 static int put(struct join *j, enum journal_kind kind, enum dat_option_id id, struct text *text)
 {
-	int rc = text->failed ? -ENOMEM
-			      : journal_put(j->journal, kind, id, 0, text->buf ? text->buf : "",
-					    text->len);
+	const char *data = text->buf ? text->buf : "";
+	int rc = text->failed		   ? -ENOMEM
+		 : kind == JOURNAL_SECTION ? journal_put_section(j->journal, id, data, text->len)
+					   : journal_put(j->journal, kind, id, 0, data, text->len);
 
 	text_free(text);
 	return rc;
@@ -100,10 +103,18 @@ static int put_options(struct join *j)
 	return rc;
 }
 
+/* All of it has to have room in the memory of who reads the file. */
+static int check_size(const struct join *j)
+{
+	return j->places.symbols.len + j->places.formats.len > NAMES_MAX ? -E2BIG : 0;
+}
+
 int join_describe(struct join *j)
 {
-	int rc = put_headers(j);
+	int rc = check_size(j);
 
+	if (!rc)
+		rc = put_headers(j);
 	if (!rc)
 		rc = put_formats(j);
 	if (!rc)

@@ -209,11 +209,71 @@ static void has_begun(void **state)
 	close(fd);
 }
 
+/* What is longer than a record has room for, and short behind that. */
+static void section_in_parts(void **state)
+{
+	const size_t len = JOURNAL_DATA_MAX + 3;
+	struct journal_section s = {.nr = 0};
+	struct journal_walk w;
+	struct journal_record r;
+	struct text out = {0};
+	int fd = made_file();
+	struct journal *j = made_journal(fd, 7, true, 4);
+	uint8_t *data = calloc(1, len);
+
+	(void)state;
+	memcpy(data + JOURNAL_DATA_MAX, "end", 3);
+	assert_int_equal(journal_put_section(j, DAT_OPTION_KALLSYMS, data, len), 0);
+	assert_int_equal(journal_put_section(j, DAT_OPTION_KALLSYMS, data, SIZE_MAX), -E2BIG);
+	assert_int_equal(journal_walk_begin(&w, fd, true), 0);
+	for (uint32_t part = 0; part < 2; part++) {
+		assert_int_equal(journal_walk_next(&w, &r), 1);
+		assert_int_equal(r.b, part);
+		assert_true(journal_section_add(&s, &r));
+	}
+	assert_int_equal(journal_walk_next(&w, &r), 0);
+	assert_int_equal(s.size, len);
+	assert_int_equal(journal_section_read(&w, &s, &out), 0);
+	assert_int_equal(out.len, len);
+	assert_memory_equal(out.buf, data, len);
+	out.len = 0;
+	assert_int_equal(journal_put_section(j, DAT_OPTION_KALLSYMS, "short", 5), 0);
+	assert_int_equal(journal_walk_begin(&w, fd, true), 0);
+	while (journal_walk_next(&w, &r) > 0)
+		assert_true(journal_section_add(&s, &r));
+	assert_int_equal(journal_section_read(&w, &s, &out), 0);
+	assert_int_equal(out.len, 5);
+	text_free(&out);
+	free(data);
+	journal_free(j);
+	close(fd);
+}
+
+/* Parts of which one is missing, or that are more than there may be. */
+static void parts_that_lie(void **state)
+{
+	struct journal_record r = {.kind = JOURNAL_SECTION, .size = 1, .b = 1};
+	struct journal_section s = {.nr = 0};
+
+	(void)state;
+	assert_false(journal_section_add(&s, &r));
+	for (r.b = 0; r.b < JOURNAL_PARTS_MAX; r.b++)
+		assert_true(journal_section_add(&s, &r));
+	assert_false(journal_section_add(&s, &r));
+	r.b = 0;
+	assert_true(journal_section_add(&s, &r));
+	assert_int_equal(s.size, 1);
+	r.b = 2;
+	assert_false(journal_section_add(&s, &r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_out), cmocka_unit_test(torn),	cmocka_unit_test(damaged),
-		cmocka_unit_test(not_one),   cmocka_unit_test(no_room), cmocka_unit_test(has_begun),
+		cmocka_unit_test(comes_out),	    cmocka_unit_test(torn),
+		cmocka_unit_test(damaged),	    cmocka_unit_test(not_one),
+		cmocka_unit_test(no_room),	    cmocka_unit_test(has_begun),
+		cmocka_unit_test(section_in_parts), cmocka_unit_test(parts_that_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

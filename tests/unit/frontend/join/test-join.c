@@ -3,6 +3,7 @@
 #include "tests/unit/join-world.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 
 /* All lines of a file; free() them. */
 static char *lines_of(struct dat *d)
@@ -246,6 +247,45 @@ static void test_refused(void **state)
 	close(j.fd);
 }
 
+/* So many bytes of symbols, the first of which is at such an address. */
+static char *many_symbols(size_t size, uint64_t addr)
+{
+	char *text = malloc(size + 256), *at = text;
+
+	assert_non_null(text);
+	for (; at < text + size; addr += 16)
+		at += sprintf(at, "%016" PRIx64 " T a_symbol_%0200" PRIx64 "\n", addr, addr);
+	return text;
+}
+
+/* More than one record of a journal has room for, as those of many guests are. */
+static void test_many_symbols(void **state)
+{
+	char *of_web = many_symbols(40 << 20, UINT64_C(0xffffffff81000000)),
+	     *of_db = many_symbols(40 << 20, UINT64_C(0xffffffff92000000));
+	struct made_dat_spec web, db;
+	struct joined j;
+	struct dat *d;
+
+	(void)state;
+	join_web_spec(&web);
+	join_db_spec(&db);
+	web.kallsyms = of_web;
+	db.kallsyms = of_db;
+	j = join_two(join_file_of(&web), join_file_of(&db), true);
+	assert_string_equal(j.err, "");
+	assert_int_equal(j.rc, 0);
+	d = part_of(&j, 0);
+	assert_string_equal(dat_info(d)->kallsyms.text, of_web);
+	dat_close(d);
+	d = part_of(&j, 1);
+	assert_int_equal(dat_info(d)->kallsyms.len, strlen(of_db));
+	dat_close(d);
+	close(j.fd);
+	free(of_web);
+	free(of_db);
+}
+
 /* None of them is looked at. */
 static void test_too_many(void **state)
 {
@@ -326,7 +366,8 @@ int main(void)
 		cmocka_unit_test(test_same_place),   cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_unnamed_task), cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_hostile_parts),
-		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_no_input),
+		cmocka_unit_test(test_many_symbols), cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_no_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
