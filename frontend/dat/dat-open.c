@@ -93,6 +93,25 @@ void *dat_alloc(struct dat *d, uint64_t len)
 	return b->bytes;
 }
 
+struct dat_text dat_keep_part(struct dat *d, const struct dat_text *all,
+			      const struct dat_text *part)
+{
+	struct dat_block **b = &d->blocks, *smaller;
+	char *text;
+
+	while (*b && (const char *)(*b)->bytes != all->text)
+		b = &(*b)->next;
+	if (!*b || !part->text)
+		return (struct dat_text){NULL, 0};
+	text = (char *)(*b)->bytes;
+	memmove(text, part->text, part->len);
+	text[part->len] = '\0';
+	smaller = realloc(*b, sizeof(**b) + part->len + 1);
+	if (smaller)
+		*b = smaller;
+	return (struct dat_text){(char *)(*b)->bytes, part->len};
+}
+
 int dat_array_grow(struct dat *d, void **array, size_t nr, size_t *room, size_t size)
 {
 	size_t more = *room ? *room : 16;

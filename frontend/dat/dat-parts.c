@@ -238,14 +238,6 @@ static void choose_statistics(struct dat *d, const struct dat_part *p)
 	d->nr_options = nr;
 }
 
-/* It ends where another guest's begins, whose file this is no more. */
-static struct dat_text end_text(const struct dat_text *text)
-{
-	if (text->text)
-		((char *)(uintptr_t)text->text)[text->len] = '\0';
-	return *text;
-}
-
 void dat_choose_part(struct dat *d, size_t i)
 {
 	const struct dat_part *p = &d->parts[i];
@@ -258,8 +250,8 @@ void dat_choose_part(struct dat *d, size_t i)
 	d->info.cpus = p->vcpus;
 	d->info.has_trace_id = p->has_trace_id;
 	d->info.trace_id = p->trace_id;
-	d->info.kallsyms = end_text(&p->kallsyms);
-	d->info.printk_formats = end_text(&p->printk_formats);
+	d->info.kallsyms = dat_keep_part(d, &d->info.kallsyms, &p->kallsyms);
+	d->info.printk_formats = dat_keep_part(d, &d->info.printk_formats, &p->printk_formats);
 	d->info.cmdlines = p->cmdlines;
 	d->nr_parts = 0;
 }

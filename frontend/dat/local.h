@@ -89,6 +89,9 @@ int dat_fail(struct dat *d, const char *format, ...) __attribute__((format(print
 int dat_fail_memory(struct dat *d);
 /* Memory of the file's. NULL when that is too much. */
 void *dat_alloc(struct dat *d, uint64_t len);
+/* Of a text that has memory of the file's, all but this part of it goes. What is left. */
+struct dat_text dat_keep_part(struct dat *d, const struct dat_text *all,
+			      const struct dat_text *part);
 /* Room for one more in an array of nr, whose room is *room. 0 or -ENOMEM, of which was told. */
 int dat_array_grow(struct dat *d, void **array, size_t nr, size_t *room, size_t size);
 
