@@ -244,7 +244,7 @@ static int print_files(const void *arg, const char *out)
 static int join_all(const void *arg, const char *out)
 {
 	const struct files *f = arg;
-	struct join_result result;
+	struct join_result result = {0};
 	const struct join_options opt = {
 		.out = out,
 		.paths = f->path,
