@@ -303,7 +303,7 @@ static void test_monitor(void **state)
 		{.want = "qRcmd,6f6e65", .say = ""},
 		END_OF_SCRIPT,
 	};
-	static char too_long[300];
+	static char too_long[600];
 	struct stub s = {0};
 	struct gdb *g = begin(&s, script);
 
