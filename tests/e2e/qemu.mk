@@ -18,7 +18,6 @@ check-tests += tests/e2e/attach-libvirt
 check-tests += tests/e2e/remote,PARTS=text+recording+summary+refused
 check-tests += tests/e2e/attach-many,PARTS=choices+views+files
 check-tests += tests/e2e/serve,PARTS=refused+counts+demand+reloads+irqsoff+end
-check-tests += tests/e2e/migration,PARTS=kept+killed
 check-tests += tests/e2e/interrupts,6.1,50,400
 check-tests += tests/e2e/run-attach,qemu,6.1
 check-tests += tests/e2e/run-attach,qemu-libvirt,6.12
@@ -63,7 +62,7 @@ check-tests += tests/e2e/mmiotrace,6.1,domain
 full-tests  += tests/e2e/remote,PARTS=stream+options+jobs+output+interrupted+broken+hostile
 full-tests  += tests/e2e/attach-many,PARTS=live+killed+gone
 full-tests  += tests/e2e/serve,PARTS=restart+collector+daemon+end
-full-tests  += tests/e2e/migration,PARTS=both_killed+sending+elsewhere
+full-tests  += tests/e2e/migration
 full-tests  += tests/e2e/exec,PARTS=children+boots+recorded+ends+interrupted+refused
 full-tests  += tests/e2e/run-qemu,PARTS=engines+events+windows+settings+modules+ends+lists+autos
 full-tests  += tests/e2e/run-disks,PARTS=formats+full
