@@ -335,8 +335,8 @@ static void take_back(struct deliver *d, size_t i)
 }
 
 /*
- * One that servers answer for, and do not take: others may be better. In the spool it is tried
- * again the next time.
+ * One that no server takes for its own sake: others may be better. In the spool it is tried again
+ * the next time.
  */
 static void give_one_up(struct deliver *d)
 {
@@ -367,8 +367,15 @@ static void fail(struct deliver *d, size_t i, enum server_says says, const char 
 	d->sending[i].tries +=
 		says == SERVER_NOT_THIS ? TRIES_MAX / (unsigned int)d->nr + 1 : answers;
 	take_back(d, i);
-	if (d->queue[0].tries >= TRIES_MAX)
+	if (d->queue[0].tries < TRIES_MAX)
+		return;
+	if (says == SERVER_NOT_THIS) {
 		give_one_up(d);
+	} else {
+		struct job job = take_first(d);
+
+		give_up(d, &job);
+	}
 }
 
 static void delivered(struct deliver *d, size_t i)

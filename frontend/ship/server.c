@@ -145,7 +145,6 @@ bool server_tell(struct server *s, const char *statement, bool in_database, uint
 /* --- answers -----------------------------------------------------------------------------------
  */
 
-/* Numbers of ClickHouse's errors that do not go away by themselves. */
 static bool is_one_of(long code, const long *codes, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -154,6 +153,7 @@ static bool is_one_of(long code, const long *codes, size_t nr)
 	return false;
 }
 
+/* Numbers of ClickHouse's errors that do not go away by themselves. */
 static bool is_for_good(long code)
 {
 	static const long codes[] = {
