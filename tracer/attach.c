@@ -168,6 +168,8 @@ static int look_around(struct trace *t, char *err, size_t errlen)
 	int ret = guest_locate(&t->guest, t->gs, err, errlen);
 
 	if (!ret)
+		ret = guest_is_up(&t->guest, t->gs, err, errlen);
+	if (!ret)
 		ret = guest_number_vcpus(&t->guest, err, errlen);
 	if (ret)
 		return ret;

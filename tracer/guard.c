@@ -23,9 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of enum system_states (include/linux/kernel.h, 6.1 and 6.12); until 5.13 it is SYSTEM_RUNNING. */
-#define SYSTEM_FREEING_INITMEM 2
-
 static const struct guard_row {
 	const char *function;
 	uint32_t guard;
@@ -269,13 +266,12 @@ static int init_memory_freed(struct trace *t)
 
 int guards_catch_up(struct trace *t)
 {
-	uint64_t at = guestsym_addr(t->gs, "system_state");
 	uint32_t state;
 
-	if (t->cfg.running || atomic_load(&t->booted) || !at ||
-	    guest_read(&t->guest, at + t->guest.slide, &state, sizeof(state)))
+	if (t->cfg.running || atomic_load(&t->booted) ||
+	    guest_system_state(&t->guest, t->gs, &state))
 		return 0;
-	return state >= SYSTEM_FREEING_INITMEM ? init_memory_freed(t) : 0;
+	return state >= GUEST_SYSTEM_FREEING_INITMEM ? init_memory_freed(t) : 0;
 }
 
 static int module_loaded(struct trace *t)

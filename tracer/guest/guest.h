@@ -149,6 +149,26 @@ void guest_bind(struct guest_kernel *g, struct machine *m);
  */
 int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
 
+/* enum system_states (include/linux/kernel.h, 6.1 and 6.12). */
+enum guest_system_state {
+	GUEST_SYSTEM_BOOTING = 0,	  /* until rest_init(); until 4.12, until init is started */
+	GUEST_SYSTEM_FREEING_INITMEM = 2, /* until 5.13 it is SYSTEM_RUNNING */
+};
+
+/*
+ * How far the kernel that was located has come. -ENOENT: the image does not tell where that is
+ * (CONFIG_KALLSYMS_ALL); or another error.
+ */
+int guest_system_state(struct guest_kernel *g, const struct guestsym *gs, uint32_t *state);
+
+/*
+ * Whether the kernel that was located has its text as it is to be. While it boots, it still looks
+ * at that itself: alternative_instructions() compares each place where a function returns with what
+ * the build has put there, and warns of what it finds instead (arch/x86/kernel/alternative.c).
+ * 0, also where that cannot be told; -EAGAIN, with one line in err: not yet.
+ */
+int guest_is_up(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen);
+
 /*
  * Have the machine's vCPUs go by the numbers that the kernel which was located has for them; the
  * machine is paused and has no traps. 0, or an error with one line in err.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * locate.c - where KASLR has put a running kernel, and what it is when there is no image of it.
+ * locate.c - where KASLR has put a running kernel, what it is when there is no image of it, and how
+ * far it has come.
  *
  * The IDT's gates hold run-time addresses of functions whose link addresses are known: their
  * difference is the slide. The vCPU's page tables then say where the image lies in memory.
@@ -148,6 +149,23 @@ int guest_locate(struct guest_kernel *g, const struct guestsym *gs, char *err, s
 	}
 	g->slide = slide;
 	return banner_check(g, gs, err, errlen);
+}
+
+int guest_system_state(struct guest_kernel *g, const struct guestsym *gs, uint32_t *state)
+{
+	uint64_t at = guestsym_addr(gs, "system_state");
+
+	return at ? guest_read(g, at + g->slide, state, sizeof(*state)) : -ENOENT;
+}
+
+int guest_is_up(struct guest_kernel *g, const struct guestsym *gs, char *err, size_t errlen)
+{
+	uint32_t state;
+
+	if (guest_system_state(g, gs, &state) || state != GUEST_SYSTEM_BOOTING)
+		return 0;
+	snprintf(err, errlen, "the guest's kernel has only begun to boot: try again in a moment");
+	return -EAGAIN;
 }
 
 int guest_check(const struct guest_kernel *g, const struct guestsym *gs, unsigned int vcpu)

@@ -175,6 +175,34 @@ static void running_end(struct trace *t)
 	trace_free(t);
 }
 
+/* Its kernel has still to look at its own text, in which nothing of ours may stand then. */
+static void kernels_that_only_begin_to_boot_are_refused(void **state)
+{
+	uint32_t *system_state = (uint32_t *)slid_at(0xb000);
+	char err[256] = "";
+	struct trace *t;
+
+	(void)state;
+	fake_symbol("system_state", FAKE_VA(0xb000), 'D');
+	guest_slides();
+	*system_state = GUEST_SYSTEM_BOOTING;
+	t = trace_with((struct trace_config){0}, err, sizeof(err));
+	assert_non_null(t);
+	assert_int_equal(trace_attach_running(t, NULL, err, sizeof(err)), -EAGAIN);
+	assert_non_null(strstr(err, "has only begun to boot"));
+	assert_int_equal(fake.ntraps, 0);
+	assert_int_equal(fake.paused, 0);
+	trace_free(t);
+
+	*system_state = GUEST_SYSTEM_BOOTING + 1; /* SYSTEM_SCHEDULING */
+	t = trace_with((struct trace_config){0}, err, sizeof(err));
+	assert_non_null(t);
+	if (trace_attach_running(t, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+	assert_int_equal(fake.ntraps, 3);
+	running_end(t);
+}
+
 /* Its page tables, as the guest's memory has them: 2 MiB of text at SLIDE. */
 static void put_tables(void)
 {
@@ -527,6 +555,7 @@ int main(void)
 		TEST(panics_end_the_trace),
 		TEST(panics_may_be_ignored),
 		TEST(other_kernels_are_refused),
+		TEST(kernels_that_only_begin_to_boot_are_refused),
 		TEST(traps_that_could_stay_are_refused),
 		TEST(guests_that_lose_int3_are_refused),
 		TEST(modules_come_and_go),
