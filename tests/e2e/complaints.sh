@@ -10,5 +10,5 @@ readonly NO_COMPLAINTS='ommand line: |RCU .*stall w|\(rcu_cpu_stall_'
 # Whether a log on standard input has none. What it has is shown whole: it may not come again soon.
 no_complaints_in()
 {
-	! grep -avE "$NO_COMPLAINTS" | grep -aE -B 4 -A 60 "$COMPLAINTS" | sed 's/^/# /' | grep .
+	! grep -avE "$NO_COMPLAINTS" | grep -aE -B 30 -A 60 "$COMPLAINTS" | sed 's/^/# /' | grep .
 }

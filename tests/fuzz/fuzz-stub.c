@@ -40,7 +40,7 @@ static void ask(struct gdb *g)
 
 	gdb_threads(g, threads, 3);
 	gdb_read_regs(g, 1, regs);
-	gdb_write_reg(g, 1, GDB_RIP, 0);
+	gdb_write_regs(g, 1, &(struct gdb_reg_value){GDB_RIP, 0}, 1, regs);
 	gdb_read_phys(g, 0, bytes, sizeof(bytes));
 	ask_monitor(g);
 	gdb_breakpoint_set(g, 0);

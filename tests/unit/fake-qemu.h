@@ -56,6 +56,8 @@ struct fake_qemu {
 	_Atomic(const char *) stop; /* what it says at once when it is to run, one time */
 	bool comes;		    /* its vCPU alone comes to a breakpoint, which is where it is */
 	bool halted;		    /* it says so of it */
+	bool remaps;		    /* with its stop, its text lies a page behind FAKE_TEXT */
+	const char *resets; /* it is reset before it hears what begins so, one time; or NULL */
 	atomic_uint answered;
 	atomic_bool running, ended;
 	atomic_bool detached; /* it was told to run on without us */
@@ -67,6 +69,16 @@ struct fake_qemu {
 	pthread_t thread;
 	uint8_t ram[FAKE_RAM];
 };
+
+static inline void fake_put(struct fake_qemu *q, uint64_t pa, uint64_t value)
+{
+	memcpy(q->ram + pa, &value, sizeof(value));
+}
+
+static inline void fake_map_text(struct fake_qemu *q, uint64_t pa)
+{
+	fake_put(q, 0x6000 + 8 * (FAKE_VA >> 12 & 511), pa | 3);
+}
 
 static void fake_monitor(struct fake_qemu *q, const char *hex)
 {
@@ -201,6 +213,8 @@ static void fake_run(struct fake_qemu *q)
 
 	q->running = !stop;
 	q->ran = true;
+	if (stop && q->remaps)
+		fake_map_text(q, FAKE_TEXT + 0x1000);
 	if (stop)
 		stub_say(&q->stub, stop);
 }
@@ -227,6 +241,17 @@ static void fake_step(struct fake_qemu *q)
 	} else {
 		stub_say(&q->stub, s->stop);
 	}
+}
+
+#define FAKE_RESET_RIP 0xfff0
+
+static void fake_reset(struct fake_qemu *q)
+{
+	q->resets = NULL;
+	q->cr3 = q->rsp = 0;
+	q->rip = FAKE_RESET_RIP;
+	q->eflags = 2;
+	q->cs = 0xf000;
 }
 
 static void fake_answer(struct fake_qemu *q, const char *p)
@@ -256,6 +281,8 @@ static void fake_answer(struct fake_qemu *q, const char *p)
 		stub_say(&q->stub, "E22");
 		return;
 	}
+	if (q->resets && !strncmp(p, q->resets, strlen(q->resets)))
+		fake_reset(q);
 	if (fake_set_reg(q, p))
 		return;
 	if (*p == 'D')
@@ -383,17 +410,12 @@ static inline void fake_wait_running(const struct fake_qemu *q)
 	}
 }
 
-static inline void fake_put(struct fake_qemu *q, uint64_t pa, uint64_t value)
-{
-	memcpy(q->ram + pa, &value, sizeof(value));
-}
-
 static inline void fake_map(struct fake_qemu *q)
 {
 	fake_put(q, FAKE_TABLES + 8 * (FAKE_VA >> 39 & 511), 0x4003);
 	fake_put(q, 0x4000 + 8 * (FAKE_VA >> 30 & 511), 0x5003);
 	fake_put(q, 0x5000 + 8 * (FAKE_VA >> 21 & 511), 0x6003);
-	fake_put(q, 0x6000 + 8 * (FAKE_VA >> 12 & 511), FAKE_TEXT | 3);
+	fake_map_text(q, FAKE_TEXT);
 }
 
 /* When everyone has let go of it. */

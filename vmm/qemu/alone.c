@@ -4,7 +4,8 @@
  *
  * With the breakpoint in place, with interrupts off and with the other vCPUs standing, it can get
  * nowhere else: whether it has come to the breakpoint or not, only registers have changed, and
- * these are put back, by the keeper if need be.
+ * these are put back, by the keeper if need be. Unless the guest is reset meanwhile: then all vCPUs
+ * run, and what this one has is the next kernel's, or the firmware's, which must not get ours.
  *
  * It is never single-stepped. QEMU tells KVM to step before it tells it of the new rip, and KVM
  * then steps at the old one only (kvm_update_guest_debug() of QEMU 7.2 comes before
@@ -14,6 +15,7 @@
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define RFLAGS_TF (1u << 8)
 #define RFLAGS_IF (1u << 9)
@@ -36,8 +38,12 @@ static int run(struct qemu_machine *m, struct qemu_vcpu *v, int patience_ms, str
 	return rc ? rc : qemu_vcpu_fetch(m, v);
 }
 
-/* 0: it is there; -EAGAIN: not, it is on its way or in an NMI's handler; others: QEMU's. */
-static int go(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way)
+/*
+ * 0: it is there; -EAGAIN: not, it is on its way or in an NMI's handler; -ESTALE: it was reset;
+ * others: QEMU's.
+ */
+static int go(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way,
+	      const uint64_t *before)
 {
 	for (unsigned int i = 0; i < way->tries; i++) {
 		struct gdb_stop stop;
@@ -45,12 +51,23 @@ static int go(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way
 
 		if (rc)
 			return rc;
+		/* An NMI's handler has what it was called from. */
+		if (qemu_vcpu_was_reset(before, v->reg, NULL, 0))
+			return -ESTALE;
 		/* One that was stopped may stand there without having run. */
 		if (v->reg[GDB_RIP] == way->to && stop.kind == GDB_STOP_SIGNAL &&
 		    stop.signal == GDB_SIGNAL_TRAP)
 			return 0;
 	}
 	return -EAGAIN;
+}
+
+/* All that stood have run, and are another kernel's. */
+static void reset_seen(struct qemu_machine *m)
+{
+	m->was_reset = true;
+	for (unsigned int i = 0; i < m->nvcpus; i++)
+		qemu_vcpu_runs(&m->vcpu[i]);
 }
 
 int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_way *way,
@@ -61,10 +78,12 @@ int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_wa
 		{GDB_RIP, way->from},
 	};
 	struct gdb_reg_value before[QEMU_NR_GENERAL];
+	uint64_t all[GDB_NR_REGS];
 	char packets[KEEPER_FIRST_MAX];
 	int rc, undone;
 
 	qemu_vcpu_general(v, before);
+	memcpy(all, v->reg, sizeof(all));
 	rc = gdb_regs_packets(m->gdb, v->thread, before, QEMU_NR_GENERAL, packets, sizeof(packets));
 	/* A tracer that is killed must not leave the vCPU there. */
 	if (!rc)
@@ -73,12 +92,13 @@ int qemu_alone(struct qemu_machine *m, struct qemu_vcpu *v, const struct qemu_wa
 		return rc;
 	rc = qemu_vcpu_set_all(m, v, begin, 2);
 	if (!rc)
-		rc = go(m, v, way);
+		rc = go(m, v, way, all);
 	if (!rc)
 		qemu_vcpu_regs(v, there);
+	if (rc == -ESTALE)
+		reset_seen(m);
 	undone = qemu_vcpu_set_all(m, v, before, QEMU_NR_GENERAL);
-	if (undone)
-		return undone;
-	keeper_first(&m->keeper, NULL);
-	return rc;
+	if (!undone || undone == -ESTALE)
+		keeper_first(&m->keeper, NULL);
+	return undone ? undone : rc;
 }

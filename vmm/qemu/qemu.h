@@ -109,8 +109,9 @@ struct qemu_machine {
 	struct keeper keeper;
 	pthread_mutex_t io;
 	bool kvm;
-	bool pinned;		/* pin.c */
-	bool loses_int3;	/* machine_info's */
+	bool pinned;	 /* pin.c */
+	bool was_reset;	 /* regs.c: another kernel's registers are not ours; with m->io held */
+	bool loses_int3; /* machine_info's */
 	bool keeps_translated;	/* tried in vain, or its version does; with m->io held */
 	atomic_uint nvcpus;	/* with those that are gone, and come */
 	bool vcpus_came;	/* some of them, since it was attached to */
@@ -199,6 +200,8 @@ int qemu_read_standing(struct qemu_machine *m, uint64_t pa, void *buf, size_t le
 /* Likewise, and the vCPU's registers are known: machine_walk() of tables of its kind. */
 int qemu_walk_standing(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t root,
 		       uint64_t va, uint64_t *pa);
+/* Likewise: is this address of the vCPU's the one of this memory? */
+bool qemu_maps_to(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t va, uint64_t pa);
 int qemu_read(struct machine *base, uint64_t pa, void *buf, size_t len);
 int qemu_write(struct machine *base, uint64_t pa, const void *buf, size_t len);
 int qemu_write_text(struct machine *base, uint64_t pa, const void *buf, size_t len);
@@ -244,12 +247,16 @@ int qemu_set_regs(struct machine *base, unsigned int vcpu, const struct machine_
 int qemu_get_sregs(struct machine *base, unsigned int vcpu, struct machine_sregs *sregs);
 /* Called with m->io held: */
 int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v);
+/* -ESTALE: it was reset meanwhile, begins as a reset has it, and is not written to any more. */
 int qemu_vcpu_set(struct qemu_machine *m, struct qemu_vcpu *v, enum gdb_reg reg, uint64_t value);
 int qemu_vcpu_tables(struct qemu_machine *m);
 void qemu_vcpu_runs(struct qemu_vcpu *v); /* what is known of it ends with that */
-/* All of them or none, should this process be killed. */
+/* All of them or none, should this process be killed; -ESTALE as above. */
 int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
 		      unsigned int n);
+/* By all registers of a vCPU in a kernel, then and now, but for those that were written since. */
+bool qemu_vcpu_was_reset(const uint64_t *before, const uint64_t *now,
+			 const struct gdb_reg_value *written, unsigned int n);
 void qemu_vcpu_regs(const struct qemu_vcpu *v, struct machine_regs *regs);
 /* The same registers, for qemu_vcpu_set_all(). */
 #define QEMU_NR_GENERAL (sizeof(struct machine_regs) / sizeof(uint64_t))
@@ -347,8 +354,8 @@ void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t 
 /*
  * alone.c. With m->io held and the guest standing: the vCPU, whose registers are known, goes from
  * an address to one with a breakpoint, alone and with interrupts off; there: what registers it has
- * then. In any case it has those of before again. 0, -EAGAIN: that breakpoint has not stopped it,
- * others: QEMU's.
+ * then. It has those of before again. 0, -EAGAIN: that breakpoint has not stopped it, -ESTALE: the
+ * guest was reset meanwhile, and the vCPU has what that has left it with; others: QEMU's.
  */
 struct qemu_way {
 	uint64_t from, to;

@@ -154,6 +154,13 @@ int qemu_walk_standing(struct qemu_machine *m, const struct qemu_vcpu *v, uint64
 	return machine_walk_by(&m->base, read_standing, root, levels, va, pa, NULL);
 }
 
+bool qemu_maps_to(struct qemu_machine *m, const struct qemu_vcpu *v, uint64_t va, uint64_t pa)
+{
+	uint64_t found;
+
+	return !qemu_walk_standing(m, v, v->reg[GDB_CR3], va, &found) && found == pa;
+}
+
 /*
  * Where the memory lies does not change once we are attached, so any number of threads read at
  * once, without a lock and while the guest runs; but only if QEMU's memory can be reached.

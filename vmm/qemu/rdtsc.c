@@ -28,19 +28,12 @@ struct place {
 /* --- a place ------------------------------------------------------------------------------------
  */
 
-/* Is this address of the vCPU's the one of this memory? */
-static bool maps_to(struct qemu_machine *m, const struct qemu_vcpu *v, const struct place *at)
-{
-	uint64_t found;
-
-	return !qemu_walk_standing(m, v, v->reg[GDB_CR3], at->va, &found) && found == at->pa;
-}
-
 /* All on one page, and the byte behind it nobody else's. */
 static bool place_is_good(struct qemu_machine *m, const struct qemu_vcpu *v, const struct place *at)
 {
 	return at->pa % PAGE_SIZE + INSN_SIZE < PAGE_SIZE &&
-	       !trap_table_find(&m->traps, at->va + INSN_SIZE) && maps_to(m, v, at);
+	       !trap_table_find(&m->traps, at->va + INSN_SIZE) &&
+	       qemu_maps_to(m, v, at->va, at->pa);
 }
 
 static bool find_in_chunk(struct qemu_machine *m, const struct qemu_vcpu *v, const uint8_t *bytes,

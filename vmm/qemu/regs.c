@@ -6,11 +6,16 @@
  * does not tell the descriptor tables; QEMU's monitor does, but prints pages of each vCPU for it.
  * So it is asked once until the guest runs again, and a trap's handler gets them as they were when
  * they were last asked for outside of one.
+ *
+ * A guest may be reset while it stands, and nobody tells. It would begin where it was to go on. So
+ * all registers are asked for behind those that are written, before QEMU does anything else: one
+ * that was reset meanwhile gets back what it begins with, and from then on nothing is written.
  */
 #include "vmm/qemu/qemu.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where each general register of machine.h comes from, in the order of struct machine_regs. */
 static const enum gdb_reg general[] = {
@@ -38,18 +43,69 @@ int qemu_vcpu_fetch(struct qemu_machine *m, struct qemu_vcpu *v)
 	return rc;
 }
 
+static bool is_among(const struct gdb_reg_value *regs, unsigned int n, enum gdb_reg reg)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (regs[i].reg == reg)
+			return true;
+	return false;
+}
+
+/*
+ * A vCPU that is in a kernel keeps these until that runs another task. A reset has none of them.
+ */
+bool qemu_vcpu_was_reset(const uint64_t *before, const uint64_t *now,
+			 const struct gdb_reg_value *written, unsigned int n)
+{
+	static const enum gdb_reg same[] = {GDB_CR0, GDB_CR3,	  GDB_CR4,
+					    GDB_CS,  GDB_GS_BASE, GDB_EFER};
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		if (now[same[i]] != before[same[i]] && !is_among(written, n, same[i]))
+			return true;
+	return false;
+}
+
+/* What a processor begins with (x86_cpu_reset() in target/i386/cpu.c of QEMU 7.2). */
+static void give_back_reset(struct qemu_machine *m, const struct qemu_vcpu *v,
+			    const struct gdb_reg_value *written, unsigned int n)
+{
+	struct gdb_reg_value first[GDB_NR_REGS];
+	uint64_t after[GDB_NR_REGS];
+
+	for (unsigned int i = 0; i < n; i++) {
+		enum gdb_reg reg = written[i].reg;
+		uint64_t value = reg == GDB_RIP ? 0xfff0 : reg == GDB_EFLAGS ? 2 : 0;
+
+		first[i] = (struct gdb_reg_value){reg, value};
+	}
+	/* Should QEMU not answer there is nothing else to be done. */
+	gdb_write_regs(m->gdb, v->thread, first, n, after);
+}
+
+static int write_regs(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
+		      unsigned int n)
+{
+	uint64_t now[GDB_NR_REGS];
+	int rc = m->was_reset ? -ESTALE : gdb_write_regs(m->gdb, v->thread, regs, n, now);
+
+	if (!rc && qemu_vcpu_was_reset(v->reg, now, regs, n)) {
+		m->was_reset = true;
+		give_back_reset(m, v, regs, n);
+		rc = -ESTALE;
+	}
+	v->known = !rc;
+	if (!rc)
+		memcpy(v->reg, now, sizeof(now));
+	return rc;
+}
+
 int qemu_vcpu_set(struct qemu_machine *m, struct qemu_vcpu *v, enum gdb_reg reg, uint64_t value)
 {
+	const struct gdb_reg_value one = {reg, value};
 	int rc = qemu_vcpu_fetch(m, v);
 
-	if (rc || v->reg[reg] == value)
-		return rc;
-	rc = gdb_write_reg(m->gdb, v->thread, reg, value);
-	if (rc)
-		v->known = false;
-	else
-		v->reg[reg] = value;
-	return rc;
+	return rc || v->reg[reg] == value ? rc : write_regs(m, v, &one, 1);
 }
 
 int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct gdb_reg_value *regs,
@@ -57,13 +113,7 @@ int qemu_vcpu_set_all(struct qemu_machine *m, struct qemu_vcpu *v, const struct 
 {
 	int rc = qemu_vcpu_fetch(m, v);
 
-	if (!rc)
-		rc = gdb_write_regs(m->gdb, v->thread, regs, n);
-	if (rc)
-		v->known = false;
-	for (unsigned int i = 0; i < n && !rc; i++)
-		v->reg[regs[i].reg] = regs[i].value;
-	return rc;
+	return rc || !n ? rc : write_regs(m, v, regs, n);
 }
 
 int qemu_vcpu_tables(struct qemu_machine *m)

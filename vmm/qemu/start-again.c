@@ -124,6 +124,7 @@ static int forget(struct qemu_machine *m)
 {
 	qemu_follow_free(m);
 	trap_table_cut(&m->traps, 0);
+	m->was_reset = false;
 	for (unsigned int i = 0; i < m->nvcpus; i++) {
 		qemu_vcpu_runs(&m->vcpu[i]);
 		m->vcpu[i].tables = false;

@@ -9,7 +9,8 @@
  *
  * A stub does not tell when the guest is reset, and then its breakpoints lie in another kernel. So
  * the site's bytes are compared at each hit, and the vCPU goes on behind them only if they are
- * still what they were.
+ * still what they were. Those of a kernel that was there before stay in memory until that is used
+ * again, so the vCPU's page tables have to lead to them, too.
  *
  * The table changes only with the machine paused, or on the run thread while the guest stands.
  */
@@ -288,14 +289,18 @@ int qemu_traps_clear_all(struct qemu_machine *m)
 /* --- hits ---------------------------------------------------------------------------------------
  */
 
-/* Is the site what it was? Under KVM its first byte is QEMU's int3. */
-static bool site_is_same(struct qemu_machine *m, const struct trap *trap)
+/*
+ * Is the site what it was, and where the vCPU is? Under KVM its first byte is QEMU's int3. Through
+ * the stub page tables are not looked at for each hit.
+ */
+static bool site_is_same(struct qemu_machine *m, const struct qemu_vcpu *v, const struct trap *trap)
 {
 	size_t from = m->kvm ? 1 : 0;
 	uint8_t now[TRAP_SITE_MAX];
 
 	return !qemu_read_standing(m, trap->pub.pa, now, trap->pub.size) &&
-	       !memcmp(now + from, trap->bytes + from, trap->pub.size - from);
+	       !memcmp(now + from, trap->bytes + from, trap->pub.size - from) &&
+	       (!m->ram.direct || qemu_maps_to(m, v, trap->pub.va, trap->pub.pa));
 }
 
 /* The trap stands for a return. */
@@ -314,6 +319,13 @@ static int hit_return(struct qemu_machine *m, struct qemu_vcpu *v)
 		m, v, (const struct gdb_reg_value[]){{GDB_RSP, sp + sizeof(to)}, {GDB_RIP, to}}, 2);
 }
 
+/* The guest was reset: nothing of it is ours to change any more. */
+static int stale(struct qemu_machine *m)
+{
+	m->was_reset = true;
+	return -ESTALE;
+}
+
 /*
  * What the vCPU has run into and where it goes on. 1: a trap, 0: nothing of ours, -ESTALE: not the
  * kernel that the trap is for, other errors: QEMU's.
@@ -327,10 +339,14 @@ static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_
 	found = rc ? NULL : trap_table_find(&m->traps, v->reg[GDB_RIP]);
 	if (!found)
 		return rc;
-	if (!site_is_same(m, found))
-		return -ESTALE;
+	if (!site_is_same(m, v, found))
+		return stale(m);
 	*trap = found->pub; /* the table may change from here on */
 	qemu_clock_calibrate(m, v, trap->va, trap->pa);
+	/* It has run for that, and the guest may have been reset. */
+	rc = qemu_vcpu_fetch(m, v);
+	if (rc || v->reg[GDB_RIP] != trap->va)
+		return rc ? rc : stale(m);
 	*tsc = qemu_clock_tsc(m, v);
 	if (trap->action == MACHINE_TRAP_ONCE)
 		rc = trap_clear(m, found);

@@ -119,7 +119,7 @@ int qemu_view_end(struct qemu_machine *m)
 		return 0;
 	m->view = NULL;
 	rc = qemu_vcpu_set(m, v, GDB_CR3, m->view_cr3);
-	if (!rc)
+	if (!rc || rc == -ESTALE)
 		keeper_first(&m->keeper, NULL);
 	return rc;
 }

@@ -74,16 +74,18 @@ int gdb_thread_is_halted(struct gdb *g, uint32_t thread);
 
 /* All registers of a thread: values[GDB_REG_...]. */
 int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS]);
-int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t value);
 
 struct gdb_reg_value {
 	enum gdb_reg reg;
 	uint64_t value;
 };
 
-/* Several at once: should this process be killed, all of them are written or none. */
-int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,
-		   unsigned int n);
+/*
+ * Several at once: should this process be killed, all of them are written or none. after: what all
+ * are then, before QEMU does anything else.
+ */
+int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs, unsigned int n,
+		   uint64_t after[GDB_NR_REGS]);
 
 /* The packets that do so, for someone else to send: 0 or -EMSGSIZE. */
 int gdb_regs_packets(const struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs,

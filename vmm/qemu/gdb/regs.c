@@ -97,18 +97,16 @@ static int thread_select(struct gdb *g, uint32_t thread)
 
 /* --- registers ------------------------------------------------------------------------------ */
 
-/* The order of bytes is the guest's, which is ours. */
-int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS])
+/* Of the answer to `g`, so many characters. The order of bytes is the guest's, which is ours. */
+static int regs_parse(const struct gdb *g, int len, uint64_t values[GDB_NR_REGS])
 {
-	int rc = thread_select(g, thread);
+	int rc;
 
-	if (!rc)
-		rc = gdb_ask(g, "g");
-	if (rc < 0)
-		return rc;
-	if (g->conn.data[0] == 'E' && rc == 3)
+	if (len < 0)
+		return len;
+	if (g->conn.data[0] == 'E' && len == 3)
 		return -EREMOTEIO;
-	if ((size_t)rc < 2 * g->layout.bytes)
+	if ((size_t)len < 2 * g->layout.bytes)
 		return -EPROTO;
 	for (unsigned int i = 0; i < GDB_NR_REGS; i++) {
 		values[i] = 0;
@@ -120,6 +118,13 @@ int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS])
 	return 0;
 }
 
+int gdb_read_regs(struct gdb *g, uint32_t thread, uint64_t values[GDB_NR_REGS])
+{
+	int rc = thread_select(g, thread);
+
+	return rc ? rc : regs_parse(g, gdb_ask(g, "g"), values);
+}
+
 static const char *reg_text(const struct gdb *g, const struct gdb_reg_value *reg, char text[64])
 {
 	char hex[17];
@@ -129,26 +134,20 @@ static const char *reg_text(const struct gdb *g, const struct gdb_reg_value *reg
 	return text;
 }
 
-int gdb_write_reg(struct gdb *g, uint32_t thread, enum gdb_reg reg, uint64_t value)
+int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs, unsigned int n,
+		   uint64_t after[GDB_NR_REGS])
 {
-	const struct gdb_reg_value one = {reg, value};
-	int rc = thread_select(g, thread);
+	int rc = thread_select(g, thread), sent;
 	char text[64];
 
-	return rc ? rc : gdb_expect_ok(g, gdb_ask(g, "%s", reg_text(g, &one, text)));
-}
-
-int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *regs, unsigned int n)
-{
-	int rc = n ? thread_select(g, thread) : 0, sent;
-	char text[64];
-
-	if (rc || !n)
+	if (rc)
 		return rc;
 	packet_hold(&g->conn);
 	for (unsigned int i = 0; i < n && !rc; i++)
 		rc = packet_send(&g->conn, reg_text(g, &regs[i], text));
-	g->conn.no_resend = n > 1;
+	if (!rc)
+		rc = packet_send(&g->conn, "g");
+	g->conn.no_resend = n > 0;
 	sent = packet_flush(&g->conn);
 	rc = rc ? rc : sent;
 	for (unsigned int i = 0; i < n; i++) {
@@ -156,8 +155,9 @@ int gdb_write_regs(struct gdb *g, uint32_t thread, const struct gdb_reg_value *r
 
 		rc = rc ? rc : answer;
 	}
+	sent = sent ? sent : regs_parse(g, gdb_next_answer(g), after);
 	g->conn.no_resend = false;
-	return rc;
+	return rc ? rc : sent;
 }
 
 /* One more packet behind those that are there. */

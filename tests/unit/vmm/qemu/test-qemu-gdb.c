@@ -200,6 +200,8 @@ static void test_threads(void **state)
 
 static void test_regs(void **state)
 {
+	const struct gdb_reg_value both[] = {{GDB_RIP, 0xdeadbeef}, {GDB_EFLAGS, 0x246}};
+	const struct gdb_reg_value none = {GDB_RIP, 0};
 	char regs[2 * BYTES + 1];
 	const struct stub_step script[] = {
 		HELLO,
@@ -208,12 +210,16 @@ static void test_regs(void **state)
 		{.want = "Hgp1.1", .say = "OK"},
 		{.want = "g", .say = regs},
 		{.want = "P10=efbeadde00000000", .say = "OK"},
+		{.want = "g", .say = regs},
+		{.want = "P10=efbeadde00000000", .say = "OK"},
 		{.want = "P11=46020000", .say = "OK"},
+		{.want = "g", .say = regs},
 		{.want = "g", .say = regs + 2}, /* a byte less */
 		{.want = "g", .say = "E14"},
 		{.want = "Hgp1.2", .say = "E22"},
 		{.want = "Hgp1.1", .say = "OK"}, /* none is known to be selected now */
 		{.want = "P10=0000000000000000", .say = ""},
+		{.want = "g", .say = regs},
 		{.want = "g", .raw = "$#00"},
 		END_OF_SCRIPT,
 	};
@@ -234,12 +240,14 @@ static void test_regs(void **state)
 	assert_int_equal(v[GDB_SS], 0x93929190);
 	assert_int_equal(v[GDB_FS_BASE], 0x9b9a999897969594);
 	assert_int_equal(v[GDB_EFER] & 0xff, BYTES - 8);
-	assert_int_equal(gdb_write_reg(g, 1, GDB_RIP, 0xdeadbeef), 0);
-	assert_int_equal(gdb_write_reg(g, 1, GDB_EFLAGS, 0x246), 0);
+	memset(v, 0, sizeof(v));
+	assert_int_equal(gdb_write_regs(g, 1, both, 1, v), 0);
+	assert_int_equal(v[GDB_RAX], 0x0706050403020100);
+	assert_int_equal(gdb_write_regs(g, 1, both, 2, v), 0);
 	assert_int_equal(gdb_read_regs(g, 1, v), -EPROTO);
 	assert_int_equal(gdb_read_regs(g, 1, v), -EREMOTEIO);
 	assert_int_equal(gdb_read_regs(g, 2, v), -EREMOTEIO);
-	assert_int_equal(gdb_write_reg(g, 1, GDB_RIP, 0), -EREMOTEIO);
+	assert_int_equal(gdb_write_regs(g, 1, &none, 1, v), -EREMOTEIO);
 	assert_int_equal(gdb_read_regs(g, 1, v), -EPROTO);
 	end(&s, g);
 }

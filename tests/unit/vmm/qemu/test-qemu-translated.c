@@ -190,12 +190,30 @@ static void test_does_not_come(void **state)
 	free(q);
 }
 
+/* The vCPU runs through its firmware when it is stopped, and gets nothing of what it was before. */
+static void test_reset(void **state)
+{
+	static const char *const way[] = {RUNS, CLEARED};
+	struct fake_qemu *q = guest(version);
+
+	(void)state;
+	q->cr3 = 0x2000;
+	q->resets = "vCont;c:";
+	sweeps(q, (const unsigned int[]){SITES}, 1);
+	assert_true(in_order(q, way, sizeof(way) / sizeof(way[0])));
+	assert_int_equal(times(q, RUNS), 1);
+	assert_null(strstr(strstr(q->heard, RUNS), "[P"));
+	assert_int_equal(q->rip, FAKE_RESET_RIP);
+	free(q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_thrown_away),    cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_nobody_can_run), cmocka_unit_test(test_stopped_by_others),
 		cmocka_unit_test(test_kept),	       cmocka_unit_test(test_does_not_come),
+		cmocka_unit_test(test_reset),
 	};
 
 	return cmocka_run_group_tests_name("what QEMU has translated", tests, NULL, NULL);

@@ -153,6 +153,46 @@ static void one_that_is_at_no_trap(void **state)
 	free(q);
 }
 
+/* The end of a guest that has run another kernel by then, in which nothing of the vCPU's is
+ * changed. */
+static void ends_as_another(struct fake_qemu *q, enum machine_trap_action action, uint64_t rip)
+{
+	struct machine_hit seen = {0};
+	struct machine_event ev;
+	struct machine *m = trapped(q, action, "T05thread:p01.01;", &seen);
+
+	assert_int_equal(machine_wait(m, &ev, LIMIT_MS), 0);
+	assert_int_equal(ev.type, MACHINE_EVENT_RESET);
+	machine_free(m);
+	fake_end(q);
+	assert_true(seen.va == 0);
+	assert_true(q->rip == rip);
+	free(q);
+}
+
+/* The vCPU has come to the trap, and is reset before it goes on behind it. */
+static void one_that_is_reset_while_it_stands(void **state)
+{
+	struct fake_qemu *q = guest(false, SITE);
+
+	(void)state;
+	q->resets = "P10=";
+	ends_as_another(q, MACHINE_TRAP_SKIP, FAKE_RESET_RIP);
+	q = guest(false, SITE);
+	q->resets = "P7=";
+	ends_as_another(q, MACHINE_TRAP_RETURN, FAKE_RESET_RIP);
+}
+
+/* What lies where the trap was is still in memory, but the kernel that runs is elsewhere. */
+static void one_that_is_in_another_kernel(void **state)
+{
+	struct fake_qemu *q = guest(false, SITE);
+
+	(void)state;
+	q->remaps = true;
+	ends_as_another(q, MACHINE_TRAP_SKIP, SITE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +200,8 @@ int main(void)
 		cmocka_unit_test(a_vcpu_that_was_expected),
 		cmocka_unit_test(a_vcpu_that_was_plugged_in),
 		cmocka_unit_test(one_that_is_at_no_trap),
+		cmocka_unit_test(one_that_is_reset_while_it_stands),
+		cmocka_unit_test(one_that_is_in_another_kernel),
 	};
 
 	return cmocka_run_group_tests_name("qemu traps", tests, NULL, NULL);
