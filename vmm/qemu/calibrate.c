@@ -31,7 +31,8 @@ void qemu_clock_calibrate(struct qemu_machine *m, struct qemu_vcpu *v, uint64_t 
 	if (m->clock.host.n || of->tsc_tried)
 		return;
 	of->tsc_tried = true;
-	if (!offset_ask(m, v, va, pa, &of->tsc_offset) || !m->ram.direct || m->clock.told)
+	if (!offset_ask(m, v, va, pa, &of->tsc_offset) || m->was_reset || !m->ram.direct ||
+	    m->clock.told)
 		return;
 	m->clock.told = true;
 	machine_message(&m->base, MACHINE_MSG_WARN,

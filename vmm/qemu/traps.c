@@ -319,13 +319,6 @@ static int hit_return(struct qemu_machine *m, struct qemu_vcpu *v)
 		m, v, (const struct gdb_reg_value[]){{GDB_RSP, sp + sizeof(to)}, {GDB_RIP, to}}, 2);
 }
 
-/* The guest was reset: nothing of it is ours to change any more. */
-static int stale(struct qemu_machine *m)
-{
-	m->was_reset = true;
-	return -ESTALE;
-}
-
 /*
  * What the vCPU has run into and where it goes on. 1: a trap, 0: nothing of ours, -ESTALE: not the
  * kernel that the trap is for, other errors: QEMU's.
@@ -340,13 +333,13 @@ static int hit_take(struct qemu_machine *m, struct qemu_vcpu *v, struct machine_
 	if (!found)
 		return rc;
 	if (!site_is_same(m, v, found))
-		return stale(m);
+		return -ESTALE;
 	*trap = found->pub; /* the table may change from here on */
 	qemu_clock_calibrate(m, v, trap->va, trap->pa);
 	/* It has run for that, and the guest may have been reset. */
 	rc = qemu_vcpu_fetch(m, v);
 	if (rc || v->reg[GDB_RIP] != trap->va)
-		return rc ? rc : stale(m);
+		return rc ? rc : -ESTALE;
 	*tsc = qemu_clock_tsc(m, v);
 	if (trap->action == MACHINE_TRAP_ONCE)
 		rc = trap_clear(m, found);

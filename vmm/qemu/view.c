@@ -89,7 +89,11 @@ static int show(struct qemu_machine *m, struct qemu_vcpu *v)
 		m->view = v;
 		m->view_cr3 = own.value;
 	}
-	return rc;
+	if (rc != -ESTALE)
+		return rc;
+	/* It was reset, and sees nothing of what was there. */
+	keeper_first(&m->keeper, NULL);
+	return -EFAULT;
 }
 
 int qemu_view_begin(struct qemu_machine *m, const uint64_t *vas, size_t n)
