@@ -75,8 +75,7 @@ static int trace_one(void *arg, size_t i)
 /* --- files --------------------------------------------------------------------------------------
  */
 
-/* "DIR/", or a directory that is there. */
-static bool is_folder(const char *output)
+bool attach_output_is_folder(const char *output)
 {
 	struct stat st;
 	size_t len = strlen(output);
@@ -157,7 +156,7 @@ static bool make_places(struct many *m)
 {
 	const char *output = m->opt->session.output;
 
-	m->kept = is_folder(output);
+	m->kept = attach_output_is_folder(output);
 	m->joined = !m->kept && session_options_record(&m->opt->session);
 	m->parts = m->joined ? name_file("%s.guests", output) : NULL;
 	if ((m->kept && !make_folder(output)) || (m->parts && !make_parts(m)))
@@ -438,7 +437,8 @@ static bool check(const struct attach_options *opt, size_t nr)
 	const struct session_options *s = &opt->session;
 	const char *what = NULL;
 
-	if (nr > JOIN_FILES_MAX && session_options_record(s) && !is_folder(s->output)) {
+	if (nr > JOIN_FILES_MAX && session_options_record(s) &&
+	    !attach_output_is_folder(s->output)) {
 		fprintf(stderr,
 			"hvtrace: %zu guests are too many for one file, which has %d at most: -o DIR/ "
 			"makes one for each\n",
@@ -448,9 +448,9 @@ static bool check(const struct attach_options *opt, size_t nr)
 	if (s->mount_dir)
 		what = "--mount: each of several guests has a mount of its own, below "
 		       "$XDG_RUNTIME_DIR/hvtrace or /run/hvtrace";
-	else if (s->host_events.nr && !is_folder(s->output))
+	else if (s->host_events.nr && !attach_output_is_folder(s->output))
 		what = "--host-events of several guests: -o DIR/ says where the files of each go";
-	else if (opt->segment_ms && !is_folder(s->output))
+	else if (opt->segment_ms && !attach_output_is_folder(s->output))
 		what = "--segment of several guests: -o DIR/ says where the files of each go";
 	else if (strcmp(s->format, "trace") != 0)
 		what = "--format: what several guests have is printed as hvtrace report does";

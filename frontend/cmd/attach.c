@@ -101,13 +101,19 @@ static bool fleet_is_elsewhere(const struct fleet_choice *choice)
 	return true;
 }
 
+/* There the recording of one guest has the name that it has beside others. */
+static bool fills_folder(const struct attach_options *opt)
+{
+	return !opt->target.recover && attach_output_is_folder(opt->session.output);
+}
+
 static int attach_chosen(struct attach_options *opt, const struct fleet_choice *choice,
 			 char **names, int nr_names)
 {
 	struct fleet_name *guests = NULL;
 	int status, nr;
 
-	if (!fleet_is_asked(choice, nr_names)) {
+	if (!fleet_is_asked(choice, nr_names) && !fills_folder(opt)) {
 		opt->target.name = names[0];
 		return attach_one(opt);
 	}
@@ -129,9 +135,10 @@ static bool check_segments(const struct attach_options *opt)
 
 	if (!opt->segment_ms)
 		return true;
-	if (!session_options_record(s) || !strcmp(s->output, "-"))
-		fprintf(stderr,
-			"hvtrace: --segment is for what is recorded to a file: -o FILE.dat\n");
+	if (!(session_options_record(s) || attach_output_is_folder(s->output)) ||
+	    !strcmp(s->output, "-"))
+		fprintf(stderr, "hvtrace: --segment is for what is recorded to files: -o FILE.dat, "
+				"or -o DIR/\n");
 	else if (s->host_events.nr)
 		fprintf(stderr, "hvtrace: --segment: --host-events are recorded to one file\n");
 	else
